@@ -1,5 +1,4 @@
-// Without coroutines: plain handlers, and futures for a thread that has nothing else to do than to
-// wait.
+// Locks without coroutines: plain handlers, and futures for a thread that may block.
 #include "support/arguments.hpp"
 
 #include <leasehold.hpp>
@@ -24,7 +23,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Takes the lock, prints, leaves; then calls `done`. Each step is the handler of the one before.
+/// Acquires the lock, prints, and releases it; then calls `done`. Each step is the handler of the
+/// previous one.
 class visit : public std::enable_shared_from_this<visit>
 {
 public:
@@ -49,7 +49,7 @@ private:
     void inside(leasehold::lease lease)
     {
         const auto fence = lease.fence();
-        std::cout << "handler:  in, with fence " << fence << '\n';
+        std::cout << "handler: lock acquired, fencing token " << fence << '\n';
         lease.async_release([self = shared_from_this(), fence](leasehold::error_code ended) {
             self->done_(ended, fence);
         });
@@ -64,7 +64,7 @@ private:
 int main(int argc, char** argv)
 try {
     std::string url = "memory:";
-    example::arguments line("Takes a lock with plain handlers, then with futures.");
+    example::arguments line("Acquires a lock with plain handlers, then with futures.");
     line.url(url);
     line.parse(argc, argv);
 
@@ -74,7 +74,7 @@ try {
     auto work = asio::make_work_guard(context);
     std::jthread network([&] { context.run(); });
 
-    // Handlers run in the thread of the context.
+    // Handlers run on the thread of the context.
     const leasehold::mutex printer(locks, "printer", {.wait_limit = 5s});
     std::promise<std::uint64_t> visited;
     std::make_shared<visit>(printer, [&](leasehold::error_code failed, std::uint64_t fence) {
@@ -89,9 +89,9 @@ try {
     try {
         const auto first = visited.get_future().get();
 
-        // Futures make this thread wait; they throw what a coroutine would throw.
+        // A future blocks this thread. It throws the same exceptions as a coroutine.
         leasehold::lease lease = printer.async_lock(asio::use_future).get();
-        std::cout << "future:   in, with fence " << lease.fence() << '\n';
+        std::cout << "future:  lock acquired, fencing token " << lease.fence() << '\n';
         rising = lease.fence() > first;
         lease.async_release(asio::use_future).get();
     }

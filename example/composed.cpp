@@ -1,5 +1,5 @@
-// An asynchronous operation of one's own that takes a lock inside: it works with every completion
-// token, and whoever cancels it cancels the wait for the lock.
+// A composed operation that acquires a lock. It works with every completion token, and its
+// cancellation cancels the wait for the lock.
 #include "support/arguments.hpp"
 
 #include <leasehold.hpp>
@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A log that is written line by line, by one at a time.
+/// A log to which one operation at a time appends a line.
 struct shared_log
 {
     leasehold::mutex lock;
@@ -45,30 +45,30 @@ public:
           writing_(std::make_unique<asio::steady_timer>(log.lock.get_executor()))
     {}
 
-    /// Starts.
+    /// Starts the operation.
     template <class Self>
     void operator()(Self& self)
     {
-        // A composed operation lets only terminal cancellation through unless it says otherwise.
+        // By default, a composed operation accepts terminal cancellation only.
         self.reset_cancellation_state(asio::enable_total_cancellation());
         log_.lock.async_lock(std::move(self));
     }
 
-    /// Has the lock, or not.
+    /// Continues after the acquire.
     template <class Self>
     void operator()(Self& self, leasehold::error_code failed, leasehold::lease lease)
     {
         if (failed)
             return self.complete(failed);
         lease_ = std::move(lease);
-        // Half a line must not be left behind: from here to the end nothing is cancelled.
+        // No cancellation from here on, because it would leave half a line.
         self.reset_cancellation_state(asio::disable_cancellation());
         step_ = step::writing;
         writing_->expires_after(20ms);
         writing_->async_wait(std::move(self));
     }
 
-    /// Has written, or released.
+    /// Continues after the write, and after the release.
     template <class Self>
     void operator()(Self& self, leasehold::error_code failed)
     {
@@ -76,7 +76,7 @@ public:
             step_ = step::releasing;
             log_.lines.push_back(text_);
             leasehold::lease leaving = std::move(
-                lease_); // a member would move away together with `self`
+                lease_); // a local variable, because `self` moves the members away
             return leaving.async_release(std::move(self));
         }
         writing_.reset(); // an operation frees its memory before it completes
@@ -98,8 +98,8 @@ private:
     step step_ = step::locking;
 };
 
-/// Appends a line under the log's lock. `void(error_code)`: what the lock reports.
-/// All types of cancellation, while it waits for the lock.
+/// Appends a line under the log's lock. Completes with `void(error_code)`, the error of the lock.
+/// Supports all types of cancellation while it waits for the lock.
 template <asio::completion_token_for<void(leasehold::error_code)> Token = asio::deferred_t>
 auto async_append(shared_log& log, std::string text, Token&& token = Token())
 {
@@ -112,7 +112,7 @@ asio::awaitable<void> work(leasehold::client& locks, bool& passed)
     shared_log log{leasehold::mutex(locks, "log")};
     co_await async_append(log, "first");
 
-    // While another holds the lock the operation waits; here it is given 100 ms.
+    // While another lease holds the lock, the operation waits, here at most 100 ms.
     leasehold::lease other = co_await log.lock.async_lock();
     leasehold::error_code cancelled;
     co_await async_append(
@@ -134,7 +134,7 @@ int main(int argc, char** argv)
 try {
     std::string url = "memory:";
     example::arguments line(
-        "Makes an asynchronous operation that takes a lock inside, and cancels it.");
+        "Makes an asynchronous operation that acquires a lock, and cancels it.");
     line.url(url);
     line.parse(argc, argv);
 

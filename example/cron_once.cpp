@@ -1,6 +1,6 @@
-// A job that must run once per tick although several processes are there to run it. Whoever holds
-// the lock runs the job; the others wait for the lock. Here the runner is killed midway, and
-// another takes over where it stopped.
+// A job that must run once per tick, although several processes can run it. The process that holds
+// the lock runs the job, and the others wait for the lock. The runner is killed midway, and another
+// process continues the job.
 #include "support/arguments.hpp"
 #include "support/lines.hpp"
 #include "support/redis.hpp"
@@ -49,7 +49,7 @@ struct options
     std::string worker; // number of this process; empty in the parent
 };
 
-/// What the job leaves behind: a list in Redis, an entry `<tick> <process> <fence>` per run.
+/// The record of the job: a list in Redis with an entry `<tick> <process> <fence>` for each run.
 class journal
 {
 public:
@@ -68,8 +68,8 @@ public:
         co_return std::get<0>(response).value();
     }
 
-    /// One run of the job. False when a newer fence was here before: the caller is not the runner
-    /// any more.
+    /// One run of the job. Returns false if a larger fence was written before: the caller is no
+    /// longer the runner.
     asio::awaitable<bool> write(int tick, const std::string& process, std::uint64_t fence)
     {
         static constexpr char script[] = R"(
@@ -99,7 +99,7 @@ private:
     std::string key_;
 };
 
-/// A process that could run the job.
+/// A process that can run the job.
 class candidate
 {
 public:
@@ -121,7 +121,7 @@ public:
     }
 
 private:
-    /// Waits for its turn, as often as it takes: a lost lock ends the job, not this process.
+    /// Waits for the lock, again after each loss: a lost lock ends the job, not this process.
     asio::awaitable<void> stand()
     {
         for (;;) {
@@ -155,7 +155,7 @@ private:
 
     asio::awaitable<void> stop_with_parent()
     {
-        // A temporary in the condition, instead of a variable, is miscompiled by g++ 12.
+        // A variable, because g++ 12 miscompiles a temporary in the condition.
         while (const auto order = co_await orders_.next())
             std::cerr << "unknown order: " << *order << '\n';
         co_await locks_.async_shutdown();
@@ -170,7 +170,7 @@ private:
     example::lines orders_;
 };
 
-/// The parent: starts the candidates, kills the runner midway, and checks the journal at the end.
+/// The parent process: starts the candidates, kills the runner midway, and checks the journal.
 class supervisor
 {
 public:
@@ -222,7 +222,7 @@ private:
 
     void heard_of_runner(std::size_t index, std::uint64_t fence)
     {
-        std::cout << "process " << index + 1 << " runs the job, with fence " << fence;
+        std::cout << "process " << index + 1 << " runs the job, fencing token " << fence;
         if (killed_) {
             const std::chrono::duration<double> took = steady::now() - *killed_;
             std::cout << std::fixed << std::setprecision(2) << ", " << took.count()
@@ -245,7 +245,7 @@ private:
         }
     }
 
-    /// Each tick once, in order, by at least two processes, and no fence falls.
+    /// Checks that each tick ran once, in order, by at least two processes, with rising fences.
     asio::awaitable<void> check(journal& written)
     {
         const auto entries = co_await written.entries();
@@ -286,10 +286,10 @@ try {
     options wanted;
     example::arguments line(
         "Runs a job once per tick in one of several processes, kills that process, and "
-        "lets another take over.");
+        "continues the job in another.");
     line.url(wanted.url, example::stores::servers_only);
-    line.number("--processes", wanted.processes, 2, 64, "processes that could run the job");
-    line.number("--ticks", wanted.ticks, 2, 100'000, "how often the job runs");
+    line.number("--processes", wanted.processes, 2, 64, "processes that can run the job");
+    line.number("--ticks", wanted.ticks, 2, 100'000, "number of runs of the job");
     line.number("--tick-ms", wanted.tick_ms, 1, 60'000, "pause between two runs");
     line.number("--lease-ms", wanted.lease_ms, 100, 600'000, "lease time of the lock");
     line.hidden("--key", wanted.key);

@@ -1,9 +1,9 @@
-// Locks inside a server that has its own Redis connection: the locks go over the same one. Each
-// session books on an account; a booking reads the balance and writes it back, so two of one
-// account must not run at once, here or in another instance of this server.
+// A server whose locks share its own Redis connection. Each session makes bookings on accounts. A
+// booking reads the balance and writes it back. So two bookings of one account must not run at the
+// same time, not even in another instance of this server.
 //
-// By itself it connects some clients, checks the balances, and ends; with --serve it goes on until
-// SIGINT or SIGTERM.
+// Without --serve it connects some clients, checks the balances, and ends. With --serve it runs
+// until SIGINT or SIGTERM.
 #include "support/arguments.hpp"
 #include "support/redis.hpp"
 #include "support/rethrow.hpp"
@@ -49,8 +49,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Listens on a port of this machine. A line from a client is the name of an account; the answer is
-/// its new balance, or "error: …".
+/// Listens on a loopback port. A line from a client is the name of an account; the answer is its
+/// new balance, or "error: …".
 class server
 {
 public:
@@ -80,7 +80,7 @@ public:
 
     [[nodiscard]] bool stopping() const { return stopping_; }
 
-    /// Takes no more clients, releases all locks, closes what is open.
+    /// Accepts no more clients, releases all locks, and closes all connections.
     void stop()
     {
         if (std::exchange(stopping_, true))
@@ -155,7 +155,7 @@ private:
         acceptor_.close();
         signals_.cancel();
         leasehold::error_code unreleased;
-        // Those who wait are told, and those who hold.
+        // Pending acquires fail, and leases end.
         co_await locks_.async_shutdown(asio::redirect_error(unreleased));
         for (tcp::socket* client : sessions_)
             client->close();
@@ -172,7 +172,7 @@ private:
     bool stopping_ = false;
 };
 
-/// Books on each of two accounts in turn, until it is done or refused.
+/// Makes bookings on two accounts alternately, until all are made or one fails.
 asio::awaitable<void> be_client(tcp::endpoint where, int bookings, int& booked)
 {
     tcp::socket socket(co_await asio::this_coro::executor);
@@ -236,12 +236,12 @@ try {
     int port = 0;
     bool serve = false;
     example::arguments line("A small TCP server that uses locks over its own Redis connection, and "
-                            "clients that try it out.");
+                            "clients that use it.");
     line.url(url, example::stores::servers_only);
-    line.number("--clients", clients, 1, 1'000, "clients that try it out");
+    line.number("--clients", clients, 1, 1'000, "number of clients");
     line.number("--bookings", bookings, 1, 1'000'000, "bookings of each client");
     line.flag("--serve", serve, "serve until SIGINT or SIGTERM instead");
-    line.number("--port", port, 0, 65'535, "port on 127.0.0.1, 0: any that is free");
+    line.number("--port", port, 0, 65'535, "port on 127.0.0.1, 0: any free port");
     line.parse(argc, argv);
 
     asio::io_context context(1);

@@ -1,8 +1,7 @@
-// An HTTP server that refuses a write of somebody who lost the lock and does not know it. Two
-// processes write the same file under a lock; the first sleeps for longer than its lease and then
-// writes what it had in mind.
+// An HTTP server that rejects the late write of a client that lost its lock unnoticed. Two clients
+// write the same file under a lock. The first is paused for longer than its lease, and then writes.
 //
-// By itself it plays this through; with --serve it serves a folder until SIGINT or SIGTERM.
+// With --serve it only serves a folder, until SIGINT or SIGTERM.
 #include "fenced_files/server.hpp"
 #include "support/arguments.hpp"
 #include "support/rethrow.hpp"
@@ -41,7 +40,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A write carries the fence of the lease it is made under. [put]
+// A write sends the fence of its lease. [put]
 asio::awaitable<unsigned> put(tcp::endpoint server, std::string name, std::string content,
                               std::uint64_t fence)
 {
@@ -85,20 +84,20 @@ asio::awaitable<void> write_both(example::fenced_file_server& server, leasehold:
 {
     const tcp::endpoint where = server.endpoint();
     leasehold::lease holder = co_await take(locks, 30s);
-    std::cout << "the second took over with fence " << holder.fence() << '\n';
+    std::cout << "second client: lock acquired, fencing token " << holder.fence() << '\n';
     const unsigned accepted = co_await put(where, "report", "of the second\n", holder.fence());
-    std::cout << "its write: " << accepted << '\n';
+    std::cout << "second client: its write returns " << accepted << '\n';
     const unsigned refused = co_await put(where, "report", "of the first\n", sleeper.fence());
-    std::cout << "the first wakes up and writes with fence " << sleeper.fence() << ": " << refused
-              << '\n';
+    std::cout << "first client: resumed, its write with token " << sleeper.fence() << " returns "
+              << refused << '\n';
     const std::string content = co_await get(where, "report");
-    std::cout << "the file is " << content;
+    std::cout << "content of the file: " << content;
     passed = accepted == 204 && refused == 412 && content == "of the second\n";
     co_await holder.async_release();
     server.stop();
 }
 
-/// A folder that is removed with all that is in it.
+/// A folder that is removed with its content.
 class temporary_folder
 {
 public:
@@ -126,7 +125,8 @@ private:
 int play_through()
 {
     const temporary_folder folder;
-    // Each of the two is a process: what stands still is its whole context.
+    // Each client has a context of its own, as if it were a process: the pause stops the whole
+    // context.
     asio::io_context first(1);
     asio::io_context second(1);
     leasehold::client locks_of_first(first, "memory:fenced-files");
@@ -142,7 +142,8 @@ int play_through()
                        first.stop();
                    });
     first.run();
-    std::cout << "the first has the lock with fence " << sleeper.fence() << " and falls asleep\n";
+    std::cout << "first client: lock acquired, fencing token " << sleeper.fence()
+              << ", then paused\n";
 
     example::fenced_file_server server(second, folder.path(), 0);
     bool passed = false;
@@ -173,10 +174,10 @@ try {
     bool serves = false;
     int port = 0;
     std::string directory = ".";
-    example::arguments line("An HTTP server that refuses writes of those who lost their lock.");
+    example::arguments line("An HTTP server that rejects writes with an old fencing token.");
     line.flag("--serve", serves, "serve a folder until SIGINT or SIGTERM instead");
-    line.text("--directory", "FOLDER", directory, "the folder, by default this one");
-    line.number("--port", port, 0, 65'535, "port on 127.0.0.1, 0: any that is free");
+    line.text("--directory", "FOLDER", directory, "the folder; default: the current one");
+    line.number("--port", port, 0, 65'535, "port on 127.0.0.1, 0: any free port");
     line.parse(argc, argv);
     return serves ? serve(directory, port) : play_through();
 }

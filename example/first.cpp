@@ -1,5 +1,5 @@
-// The first program: take a lock, do something, leave. `first [URL]`; without a URL the lock lives
-// in this process.
+// The first program: acquires a lock, works, and releases it. Usage: `first [URL]`. Without a URL
+// the lock is in this process.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -17,7 +17,7 @@ asio::awaitable<void> work(leasehold::client& locks)
 {
     leasehold::mutex stock(locks, "stock:sku-42", {.wait_limit = 5s});
     leasehold::lease lease = co_await stock.async_lock();
-    std::cout << "in, with fence " << lease.fence() << '\n';
+    std::cout << "lock acquired, fencing token " << lease.fence() << '\n';
     co_await lease.async_release();
     co_await locks.async_shutdown();
 }

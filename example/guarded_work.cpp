@@ -1,5 +1,5 @@
-// Work that stops when its lock is gone. An operator deletes the key while the work runs; the work
-// is cancelled, and the reason is reported rather than the abort that it caused.
+// Work that stops when its lock is lost. An operator deletes the key while the work runs. The work
+// is cancelled, and the error is the reason of the loss, not `operation_aborted`.
 #include "support/arguments.hpp"
 #include "support/redis.hpp"
 
@@ -28,7 +28,7 @@ namespace {
 
 constexpr char name[] = "report:nightly";
 
-/// What an operator would do with redis-cli.
+/// Deletes the key, as an operator could do with redis-cli.
 asio::awaitable<void> delete_key(const leasehold::config& where)
 {
     if (where.store == leasehold::config::kind::memory) {
@@ -43,18 +43,18 @@ asio::awaitable<void> delete_key(const leasehold::config& where)
     connection->cancel();
 }
 
-/// A long report, page by page, with the fence at hand for the place where the pages are stored.
+/// Writes a long report, page by page. Each page would be stored with the fence.
 asio::awaitable<int> write_report(const leasehold::config& where, leasehold::lease& lease)
 {
     asio::steady_timer timer(co_await asio::this_coro::executor);
     for (int page = 1; page <= 1'000; ++page) {
         std::cout << "page " << page << ", fence " << lease.fence() << '\n';
         if (page == 3) {
-            std::cout << "somebody deletes the lock by hand\n";
+            std::cout << "an operator deletes the key of the lock\n";
             co_await delete_key(where);
         }
         timer.expires_after(50ms);
-        co_await timer.async_wait(); // where the cancellation arrives
+        co_await timer.async_wait(); // the cancellation arrives here
     }
     co_return 1'000;
 }
@@ -62,14 +62,14 @@ asio::awaitable<int> write_report(const leasehold::config& where, leasehold::lea
 asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& where,
                            leasehold::error_code& reason)
 {
-    // The loss is noticed by the next renewal, at the latest at the end of the lease time.
+    // The next renewal detects the loss; without a renewal, the end of the lease time does.
     const leasehold::mutex report(locks, name,
                                   {.lease_time = 1s, .renew_interval = 200ms, .wait_limit = 5s});
     try {
         const int pages = co_await leasehold::with_lock(
             report, [&](leasehold::lease& lease) { return write_report(where, lease); });
         throw std::runtime_error("all " + std::to_string(pages) +
-                                 " pages were written: the loss went unnoticed");
+                                 " pages were written: the loss was not detected");
     }
     catch (const boost::system::system_error& failure) {
         if (failure.code() != leasehold::condition::lease_ended)
@@ -85,7 +85,8 @@ int main(int argc, char** argv)
 try {
     std::string url = "memory:";
     example::arguments line(
-        "Runs work under a lock, deletes the lock by hand, and shows that the work is cancelled.");
+        "Runs work under a lock, deletes the key of the lock, and shows that the work is "
+        "cancelled.");
     line.url(url);
     line.parse(argc, argv);
     const leasehold::config where(url);

@@ -1,5 +1,5 @@
-// The time of one acquire and release, with a loop that sleeps while it waits for the server, and
-// with one that polls for a while before it sleeps.
+// The time of one acquire and release, with an event loop that sleeps while it waits for the
+// server, and with one that polls for a while before it sleeps.
 #include "support/arguments.hpp"
 #include "support/polling_loop.hpp"
 
@@ -37,7 +37,7 @@ asio::awaitable<void> lock_often(leasehold::client& locks, int times,
     co_await locks.async_shutdown();
 }
 
-/// The median.
+/// Returns the median.
 template <class Run>
 std::chrono::microseconds measure(const std::string& url, int times, Run run)
 {
@@ -64,8 +64,8 @@ try {
     int patience_us = 50;
     example::arguments line("Measures an acquire and release with two loops.");
     line.url(url);
-    line.number("--times", times, 1, 10'000'000, "locks to take with each loop");
-    line.number("--patience-us", patience_us, 1, 1'000'000, "how long to poll before it sleeps");
+    line.number("--times", times, 1, 10'000'000, "acquires with each loop");
+    line.number("--patience-us", patience_us, 1, 1'000'000, "time of polling before it sleeps");
     line.parse(argc, argv);
 
     const auto sleeps = measure(url, times, [](asio::io_context& context) { context.run(); });

@@ -1,9 +1,8 @@
-// What a monitoring system asks for: GET /metrics, answered by Boost.Beast from what
-// leasehold::metrics has counted. Beside it some coroutines contend for a few locks, so that there
-// is something to count.
+// Metrics for a monitoring system: Boost.Beast answers GET /metrics with the counts of
+// leasehold::metrics. Some coroutines contend for a few locks, so that there is something to count.
 //
-// By itself it works for a moment, fetches its own page as a monitoring system does, shows what
-// that says, and ends; with --serve it goes on until SIGINT or SIGTERM.
+// Without --serve it runs for a moment, fetches its own page as a monitoring system does, prints
+// it, and ends. With --serve it runs until SIGINT or SIGTERM.
 #include "support/arguments.hpp"
 #include "support/rethrow.hpp"
 
@@ -43,7 +42,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Answers GET /metrics on a port of this machine.
+/// Answers GET /metrics on a loopback port.
 class metrics_server
 {
 public:
@@ -67,7 +66,7 @@ private:
             tcp::socket asking = co_await acceptor_.async_accept(asio::redirect_error(failed));
             if (failed)
                 co_return;
-            // What comes of one who asks is no concern of the others.
+            // Detached, because the error of one request must not affect the others.
             asio::co_spawn(acceptor_.get_executor(), answer(std::move(asking)), asio::detached);
         }
     }
@@ -97,7 +96,7 @@ private:
     tcp::acceptor acceptor_;
 };
 
-/// Takes one of three locks, holds it for a while, and so on until the client stops.
+/// Acquires one of three locks, holds it for a while, and repeats this until the client stops.
 asio::awaitable<void> work(leasehold::client& locks, int which)
 {
     asio::steady_timer holding(co_await asio::this_coro::executor);
@@ -113,7 +112,7 @@ asio::awaitable<void> work(leasehold::client& locks, int which)
     }
 }
 
-/// As a monitoring system does it.
+/// Fetches the page, as a monitoring system does.
 asio::awaitable<std::string> fetch(tcp::endpoint where)
 {
     tcp::socket socket(co_await asio::this_coro::executor);
@@ -127,7 +126,8 @@ asio::awaitable<std::string> fetch(tcp::endpoint where)
     co_return response.result() == http::status::ok ? response.body() : std::string();
 }
 
-/// Prints the lines that are not of histograms; false when there is nothing of what was done.
+/// Prints all lines except those of histograms. Returns false if the counts of the work are
+/// missing.
 bool show(const std::string& page)
 {
     std::istringstream lines(page);
@@ -153,11 +153,11 @@ try {
     int workers = 8;
     int port = 0;
     bool serve = false;
-    example::arguments line("Serves what happens to locks at /metrics, for Prometheus and others.");
+    example::arguments line("Serves metrics of locks at /metrics, for Prometheus and others.");
     line.url(url);
     line.number("--workers", workers, 1, 1'000, "coroutines that contend for three locks");
     line.flag("--serve", serve, "serve until SIGINT or SIGTERM instead");
-    line.number("--port", port, 0, 65'535, "port on 127.0.0.1, 0: any that is free");
+    line.number("--port", port, 0, 65'535, "port on 127.0.0.1, 0: any free port");
     line.parse(argc, argv);
 
     asio::io_context context(1);

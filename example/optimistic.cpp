@@ -1,7 +1,7 @@
-// A lock, or no lock but a look before the write? The same stock sold in five ways, by many who
-// read, think, and write: under a lock; with WATCH in Redis and with compare and set in SQL, where
-// who comes late does it again; by one script; and under the lock with GETSET of old articles,
-// which first is shown step by step to break.
+// A lock, or a check before the write? Many traders sell the same stock with five methods. Each
+// trader reads, computes, and writes. The methods: a lock; WATCH in Redis, and compare and set in
+// SQL, where a late trader retries; one script; and the GETSET lock of old articles. First the
+// program shows step by step how the last one fails.
 #include "optimistic/contest.hpp"
 #include "optimistic/interleaving.hpp"
 #include "optimistic/method.hpp"
@@ -26,7 +26,7 @@ using example::market;
 
 namespace {
 
-/// Runs it to its end, on this thread.
+/// Runs the coroutine to its end, on this thread.
 template <class T>
 T run(asio::io_context& context, asio::awaitable<T> what)
 {
@@ -53,11 +53,11 @@ std::vector<std::unique_ptr<example::method>> all_methods(asio::io_context& cont
     return result;
 }
 
-/// @return Whether all that promise to have sold what there was, and no more.
+/// @return Whether each method that is correct has sold exactly the stock.
 bool print_table(const std::string& url, const market& on)
 {
     std::cout
-        << "  way                           sold  oversold  conflicts  most retries  sales/s\n";
+        << "  method                        sold  oversold  conflicts  most retries  sales/s\n";
     bool right = true;
     asio::io_context context(1);
     for (const auto& tried : all_methods(context, url)) {
@@ -84,35 +84,35 @@ try {
     int think_ms = 2;
     example::arguments line("The same stock sold under a lock, optimistically, and wrongly.");
     line.url(url, example::stores::servers_only);
-    line.number("--stock", stock, 1, 100'000, "units in all");
-    line.number("--items", items, 2, 10'000, "items of the market with many");
-    line.number("--traders", traders, 1, 200, "who sell at the same time");
+    line.number("--stock", stock, 1, 100'000, "total number of units");
+    line.number("--items", items, 2, 10'000, "items of the second market");
+    line.number("--traders", traders, 1, 200, "traders that sell concurrently");
     line.number("--think-ms", think_ms, 0, 1'000, "time between reading and writing");
     line.parse(argc, argv);
 
     asio::io_context context(1);
     std::cout << "The GETSET lock of old articles, with one unit:\n";
     const int over = run(context, example::break_getset_lock(context, url));
-    std::cout << "  units sold too many: " << over << "\n\nThe same with a fence:\n";
+    std::cout << "  units oversold: " << over << "\n\nThe same with a fence:\n";
     const int over_with_fence = run(context, example::keep_by_fence(context, url));
-    std::cout << "  units sold too many: " << over_with_fence << '\n';
+    std::cout << "  units oversold: " << over_with_fence << '\n';
 
     const std::chrono::milliseconds think(think_ms);
-    std::cout << "\nOne item that all want: " << stock << " units, " << traders << " traders, "
-              << think_ms << " ms of thought, each 20th time six times that\n";
+    std::cout << "\nOne item: " << stock << " units, " << traders << " traders, " << think_ms
+              << " ms between reading and writing, six times that in each 20th sale\n";
     bool right = print_table(url, market{1, stock, traders, think, 20});
-    std::cout << "\n" << items << " items, where they seldom meet: as many units in all\n";
+    std::cout << "\n" << items << " items with few conflicts, the same total number of units\n";
     right = print_table(url, market{items, (stock + items - 1) / items, traders, think, 20}) &&
             right;
 
     std::cout <<
         R"(
-Which is the better choice:
-  one script    whenever the server can compute it: nothing to retry, nothing to wait for
-  optimistic    when they seldom meet and a retry is cheap: no lock to take, none to lose; where all
-                want the same, most work is thrown away, and nobody can say how often one retries
-  lock          when they often meet, when the work costs or cannot be repeated, when more than one
-                place is written, when who came first should go first; with a fence at each place
+Which to choose:
+  one script    if the server can compute the result: no waits and no retries
+  optimistic    if conflicts are rare and a retry is cheap: no lock to acquire or to lose. With many
+                conflicts most work is discarded, and the number of retries has no limit
+  lock          if conflicts are frequent, the work is costly or irreversible, more than one place
+                is written, or the first to arrive must be served first; with a fence at each place
   GETSET lock   never
 )";
     return right && over == 1 && over_with_fence == 0 ? 0 : 1;

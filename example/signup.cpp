@@ -1,6 +1,5 @@
-// A course with few places and many who want one. Each person asks for the lock with a limit: who
-// does not get in within it is told to try again, instead of hanging on a page that does not
-// answer.
+// A course with few places and many applicants. Each acquire has a limit: if it passes, the program
+// asks the person to try again, instead of leaving a page without an answer.
 #include "support/arguments.hpp"
 #include "support/rethrow.hpp"
 
@@ -31,7 +30,7 @@ struct course
     leasehold::client& locks;
     leasehold::mutex lock;
     int places;
-    int to_answer; // persons without a definite answer yet
+    int to_answer; // persons without a final answer
     std::vector<std::string> participants{};
     int told_full = 0;
     int told_to_try_again = 0;
@@ -43,7 +42,7 @@ asio::awaitable<void> pause(course& where, std::chrono::milliseconds time)
     co_await timer.async_wait();
 }
 
-/// Checks and writes down: between the two the lock must be held, or the last place goes to two.
+/// Checks and writes. The lock must be held for both, or two persons may get the last place.
 asio::awaitable<void> write_down(course& to, const std::string& name)
 {
     const int taken = static_cast<int>(to.participants.size());
@@ -62,7 +61,7 @@ asio::awaitable<void> sign_up(course& to, std::string name)
 {
     for (;;) {
         leasehold::error_code failed;
-        leasehold::diagnostics details; // where the exception would have them
+        leasehold::diagnostics details; // an exception would contain them
         leasehold::lease lease = co_await to.lock.async_try_lock_for(100ms, details,
                                                                      asio::redirect_error(failed));
         if (!failed) {
@@ -92,7 +91,7 @@ try {
         "the wait for the lock.");
     line.url(url);
     line.number("--places", places, 1, 1'000, "places of the course");
-    line.number("--persons", persons, 1, 1'000, "persons that want one, all at once");
+    line.number("--persons", persons, 1, 1'000, "persons that apply at the same time");
     line.parse(argc, argv);
 
     asio::io_context context(1);
@@ -106,7 +105,7 @@ try {
     const int signed_up = static_cast<int>(pottery.participants.size());
     std::cout << '\n'
               << signed_up << " signed up, " << pottery.told_full << " found it full, "
-              << pottery.told_to_try_again << " times somebody was told to try again\n";
+              << pottery.told_to_try_again << " attempts passed the limit\n";
     return signed_up == std::min(places, persons) && pottery.told_full == persons - signed_up ? 0
                                                                                               : 1;
 }

@@ -1,6 +1,6 @@
-// A payment that must not be made twice, tried out in the simulator. Two processes settle the same
-// invoice under a lock; processes are stopped, connections break, the lock server loses its data.
-// Without the fence some seed pays twice, and its timeline shows how; with it none does.
+// A payment that must not be made twice, tested in the simulator. Two processes settle the same
+// invoice under a lock. Processes are stopped, connections break, and the lock server loses its
+// data. Without the fence, a run pays twice, and its timeline shows how. With the fence, none does.
 #include "support/arguments.hpp"
 
 #include <leasehold.hpp>
@@ -27,12 +27,12 @@ namespace {
 
 constexpr std::uint64_t no_fence = 0;
 
-/// The books of a bank, which are never lost. It refuses whoever comes with an older fence than it
-/// has seen.
+/// The books of a bank, which are never lost. It rejects a fence smaller than the largest it has
+/// seen.
 class bank
 {
 public:
-    /// Is it still to be paid? Whoever asks shows the fence: older ones are late from here on.
+    /// Returns whether the invoice is unpaid, and rejects smaller fences from now on.
     bool wants_payment(std::uint64_t fence)
     {
         newest_ = std::max(newest_, fence);
@@ -61,7 +61,7 @@ asio::awaitable<void> pass(testing::host& here, std::chrono::milliseconds how_lo
     co_await timer.async_wait();
 }
 
-/// The code that is tried out; in production it would be the same, with other timers.
+/// The tested code. In production it would be the same, with other timers.
 asio::awaitable<void> settle(testing::world& world, testing::host& here, leasehold::client& locks,
                              bank& books, bool fenced)
 {
@@ -71,23 +71,22 @@ asio::awaitable<void> settle(testing::world& world, testing::host& here, leaseho
         const std::uint64_t fence = fenced ? lease.fence() : no_fence;
         open = books.wants_payment(fence);
         if (open) {
-            co_await pass(here, 200ms); // forms are filled in
-            // It looks as if this were enough; but between the look and the payment there is always
-            // a moment.
+            co_await pass(here, 200ms); // the work
+            // This check is not enough: the lease may end between it and the payment.
             if (lease.valid()) {
                 co_await pass(here, 20ms);
                 const bool paid = books.pay(fence);
                 world.note(here.name() +
-                           (paid ? " PAYS" : " is refused by the bank: its fence is too old"));
+                           (paid ? " PAYS" : ": the bank rejects its fence as too small"));
             }
         }
         leasehold::error_code ended;
         co_await lease.async_release(
-            asio::redirect_error(asio::deferred, ended)); // that it was lost is no news here
+            asio::redirect_error(asio::deferred, ended)); // ignores a loss, which is expected here
     }
 }
 
-/// What befalls the two, as the seed decides.
+/// Adds a fault that depends on the seed.
 void torment(testing::world& world, testing::server& server, testing::host& victim)
 {
     const auto when = std::chrono::milliseconds(world.random(400));
@@ -105,7 +104,7 @@ void torment(testing::world& world, testing::server& server, testing::host& vict
     }
 }
 
-/// @returns how often the invoice was paid.
+/// @returns The number of payments of the invoice.
 int run(int seed, bool fenced, bool told)
 {
     testing::world world(static_cast<std::uint64_t>(seed));
@@ -133,8 +132,8 @@ int main(int argc, char** argv)
 try {
     int seeds = 2'000;
     example::arguments line(
-        "Tries a payment that must not be made twice against lost leases, in a simulated world.");
-    line.number("--seeds", seeds, 1, 10'000'000, "how many worlds to try");
+        "Tests a payment that must not be made twice against lost leases, in a simulated world.");
+    line.number("--seeds", seeds, 1, 10'000'000, "number of simulated worlds");
     line.parse(argc, argv);
 
     int found = 0;

@@ -1,7 +1,7 @@
-// A stock in Redis, sold by many coroutines of many processes: each reads what is left, checks,
-// thinks, and writes back one less. Under the lock exactly the stock is sold, also when a process
-// is killed in the middle. `--unsafe` shows what happens without. How a sale is made is in
-// stock/seller.cpp.
+// A stock in Redis, sold by many coroutines of many processes. Each reads the stock, checks it,
+// waits, and writes back one unit less. Under the lock exactly the stock is sold, even if a process
+// is killed during a sale. `--unsafe` shows the same without the lock. stock/seller.cpp makes the
+// sales.
 #include "stock/options.hpp"
 #include "support/arguments.hpp"
 
@@ -17,7 +17,7 @@ try {
     std::string hang_at = "-1";
 
     example::arguments line(
-        "Sells a stock kept in Redis from many processes, under a lock, and counts what was sold.");
+        "Sells a stock in Redis from many processes, under a lock, and counts the sold units.");
     line.url(wanted.url, example::stores::servers_only);
     line.store(wanted.store);
     line.number("--stock", wanted.stock, 1, 1'000'000, "units to sell");
@@ -30,16 +30,16 @@ try {
     line.flag("--unsafe", wanted.unsafe, "the same without the lock");
     line.flag("--kill-one", wanted.kill_one, "kill one process while it holds the lock");
     line.text("--halfway", "COMMAND", wanted.halfway,
-              "run by the shell when half of the stock is sold");
+              "shell command that runs when half of the stock is sold");
     line.hidden("--worker", worker);
     line.hidden("--key", key);
     line.hidden("--hang-at", hang_at);
     line.parse(argc, argv);
     if (wanted.kill_one && wanted.unsafe)
         example::refuse(
-            "--kill-one and --unsafe do not go together: without the lock nobody holds it");
+            "--kill-one and --unsafe exclude each other: without the lock there is no holder");
     if (wanted.kill_one && wanted.processes == 1)
-        example::refuse("--kill-one needs --processes 2 or more: somebody has to go on");
+        example::refuse("--kill-one needs --processes 2 or more: another process must continue");
 
     if (!worker.empty())
         return example::run_seller(wanted, key, std::stoi(worker), std::stoi(hang_at));

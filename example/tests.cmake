@@ -1,10 +1,10 @@
-# Every example checks its own result: a test runs it, with small numbers.
+# Each example checks its own result. A test runs it with small numbers.
 set(with_redis ${CMAKE_CURRENT_SOURCE_DIR}/with_redis)
 
-# leasehold_example_test(TEST COMMAND...): for what runs without a server.
+# leasehold_example_test(TEST COMMAND...): a test without a server.
 function(leasehold_example_test test)
     add_test(NAME ${test} COMMAND ${ARGN})
-    # A server that happens to be named in the environment is not for tests.
+    # The tests ignore a server in the environment.
     set_tests_properties(${test} PROPERTIES TIMEOUT 120 ENVIRONMENT LEASEHOLD_URL=)
 endfunction()
 
@@ -16,7 +16,7 @@ leasehold_example_test(example_guarded_work $<TARGET_FILE:example_guarded_work>)
 leasehold_example_test(example_low_latency $<TARGET_FILE:example_low_latency> --times 100)
 leasehold_example_test(example_metrics $<TARGET_FILE:example_metrics>)
 leasehold_example_test(example_fenced_files $<TARGET_FILE:example_fenced_files>)
-# Prometheus' own view of what it serves, and of the dashboard.
+# Prometheus scrapes the example and evaluates the queries of the dashboard.
 find_program(LEASEHOLD_PROMETHEUS prometheus)
 if(LEASEHOLD_PROMETHEUS AND LEASEHOLD_PYTHON)
     leasehold_example_test(example_metrics_prometheus ${LEASEHOLD_PYTHON}

@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::uint64_t largest_file = 1 << 20;
 
-/// A name that leads to a file of the folder and to none that the guard puts beside one.
+/// Whether the name is that of a file in the folder, and not of a file that the guard makes.
 bool usable(std::string_view name)
 {
     const auto fits = [](char c) {
@@ -44,7 +44,7 @@ bool usable(std::string_view name)
     return !name.empty() && name.size() <= 100 && std::ranges::all_of(name, fits);
 }
 
-/// What the fields of this name say together, as RFC 9110 joins them; nothing: there is none.
+/// The values of the field, joined as in RFC 9110; nothing if there is no such field.
 template <class Request>
 std::optional<std::string> field_of(const Request& asked)
 {
@@ -131,7 +131,7 @@ asio::awaitable<fenced_file_server::response> fenced_file_server::answer(const r
     if (asked.method() != http::verb::get && asked.method() != http::verb::put)
         co_return with_status(405);
     const std::filesystem::path path = directory_ / target.substr(1);
-    // The guard waits for the disk and for other writers: not on the thread that serves all.
+    // The guard waits for the disk and for other writers, which must not block the server's thread.
     co_return co_await asio::co_spawn(disk_, use(path, asked), asio::use_awaitable);
 }
 
@@ -149,7 +149,7 @@ fenced_file_server::response fenced_file_server::read(const std::filesystem::pat
     return with_status(200, std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-// What enforces the fence. [guard]
+// Rejects a write with an old fence. [guard]
 fenced_file_server::response fenced_file_server::write(const std::filesystem::path& path,
                                                        const request& asked) const
 {

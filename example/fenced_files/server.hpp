@@ -14,20 +14,20 @@
 
 namespace example {
 
-/// A small HTTP server for files that only the holder of a lock may write. It knows nothing of
-/// locks: a PUT has to carry the fence of its writer, `Lease-Fence: 123`, and one with a smaller
-/// fence than the largest that wrote this file is answered with 412 and that fence. The fence is
-/// kept beside the file, so that it outlives the server.
+/// A small HTTP server for files that only the holder of a lock may write. It does not use locks:
+/// a PUT must have the fence of its writer, `Lease-Fence: 123`. If a larger fence has written the
+/// file before, the answer is 412 with that fence. The largest fence is kept beside the file, so
+/// that it survives a restart.
 class fenced_file_server
 {
 public:
-    /// @param port On the loopback address; 0: any that is free.
+    /// @param port On the loopback address; 0: any free port.
     fenced_file_server(boost::asio::io_context& context, std::filesystem::path directory,
                        std::uint16_t port);
 
     [[nodiscard]] boost::asio::ip::tcp::endpoint endpoint() const;
 
-    /// Takes no more clients and closes what is open.
+    /// Accepts no more clients and closes all connections.
     void stop();
 
 private:
@@ -44,7 +44,7 @@ private:
     std::filesystem::path directory_;
     boost::asio::ip::tcp::acceptor acceptor_;
     std::set<boost::asio::ip::tcp::socket*> clients_;
-    boost::asio::thread_pool disk_{2}; ///< Where it is waited for the disk.
+    boost::asio::thread_pool disk_{2}; ///< Waits for the disk.
 };
 
 } // namespace example

@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    /// Each begins with another item, so that they meet seldom when there are many.
+    /// Each trader begins with another item, so that conflicts are rare if there are many items.
     asio::awaitable<void> sell_all(trader& who, int number)
     {
         const thinking thought = [this] { return think(); };

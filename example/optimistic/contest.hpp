@@ -10,17 +10,17 @@
 
 namespace example {
 
-/// Who sells what.
+/// The traders, and the items that they sell.
 struct market
 {
     int items;
     int stock; ///< Of each item.
     int traders;
     std::chrono::milliseconds think; ///< Between reading and writing.
-    int slow_every;                  ///< Each so many-th sale thinks six times as long; 0: none.
+    int slow_every; ///< One sale out of this many takes six times as long; 0: none.
 };
 
-/// What it came to.
+/// The result of a contest.
 struct verdict
 {
     int sold = 0;
@@ -29,7 +29,7 @@ struct verdict
     std::chrono::duration<double> took{};
 };
 
-/// Opens the stock, lets all sell until nothing is left, and closes it.
+/// Opens the stock, runs all traders until nothing is left, and closes it.
 boost::asio::awaitable<verdict> hold_contest(boost::asio::io_context& context, method& tried,
                                              market on);
 

@@ -26,7 +26,7 @@ asio::awaitable<bool> getset_lock::try_lock(std::int64_t now, std::int64_t until
     const std::int64_t expires = co_await expiry();
     if (expires >= now)
         co_return false;
-    // It has expired. Of all who have seen that the first to replace the time has the lock.
+    // The lock has expired. The first client that replaces the time holds it.
     const std::int64_t replaced = co_await replace_expiry(until);
     co_return replaced < now;
 }
@@ -48,7 +48,7 @@ asio::awaitable<bool> getset_lock::set_if_absent(std::int64_t until)
     co_return std::get<0>(response).value() == 1;
 }
 
-/// 0 when there is none: that is a time that has passed.
+/// 0, a time in the past, if there is no lock.
 asio::awaitable<std::int64_t> getset_lock::expiry()
 {
     redis::request request;
@@ -96,7 +96,7 @@ public:
             const bool taken = co_await lock.try_lock(now, now + lease_time.count());
             if (taken)
                 break;
-            // Nobody tells that it is free.
+            // This lock has no wake-ups, so the trader polls.
             asio::steady_timer pause(context_, 1ms);
             co_await pause.async_wait();
         }

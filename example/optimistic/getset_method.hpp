@@ -11,7 +11,7 @@
 namespace example {
 
 /// The lock of articles from before 2012: the value of the key is the time at which the lock
-/// expires, by the clock of whoever took it. It does not work: `optimistic/interleaving.hpp`.
+/// expires, by the clock of its holder. It does not work: see `optimistic/interleaving.hpp`.
 class getset_lock
 {
 public:
@@ -19,7 +19,7 @@ public:
         : connection_(connection), key_(std::move(key))
     {}
 
-    /// One try at the time `now`, to hold it until `until`; both in milliseconds.
+    /// One attempt at the time `now`, to hold the lock until `until`; both in milliseconds.
     boost::asio::awaitable<bool> try_lock(std::int64_t now, std::int64_t until);
     boost::asio::awaitable<void> unlock();
 

@@ -29,7 +29,7 @@ void tell(std::int64_t at, std::string_view what)
 void expect(bool happened, const char* what)
 {
     if (!happened)
-        throw std::runtime_error(std::string("it went otherwise: ") + what);
+        throw std::runtime_error(std::string("did not happen: ") + what);
 }
 
 asio::awaitable<void> write_stock(redis::connection& to, std::string key, int left)
@@ -62,22 +62,22 @@ asio::awaitable<int> break_getset_lock(asio::io_context& context, std::string ur
     getset_lock lock(*connection, key + ":lock");
 
     const bool a = co_await lock.try_lock(1'000, 1'100);
-    expect(a, "A takes a free lock");
-    tell(1'000, "A takes the lock until 1100, reads that 1 is left, and is paused");
+    expect(a, "A acquires a free lock");
+    tell(1'000, "A acquires the lock until 1100, reads that 1 is left, and is paused");
     const int seen_by_a = co_await read_stock(*connection, key);
     const bool b = co_await lock.try_lock(1'150, 1'250);
-    expect(b, "B takes an expired lock");
-    tell(1'150, "B finds it expired, takes it until 1250, reads that 1 is left");
+    expect(b, "B acquires an expired lock");
+    tell(1'150, "B finds it expired, acquires it until 1250, and reads that 1 is left");
     const int seen_by_b = co_await read_stock(*connection, key);
     co_await write_stock(*connection, key, seen_by_a - 1);
     co_await lock.unlock();
-    tell(1'160, "A wakes up, sells it, and deletes the lock, which is B's");
-    // What A wrote comes too late for B, which has read already.
+    tell(1'160, "A resumes, sells the unit, and deletes the lock of B");
+    // The write of A is too late for B, which has already read.
     co_await write_stock(*connection, key, seen_by_b - 1);
-    tell(1'170, "B sells it, too, and believes that it has the lock");
+    tell(1'170, "B sells the unit, too, as if it still held the lock");
     const bool c = co_await lock.try_lock(1'180, 1'280);
-    expect(c, "C takes a lock that is B's");
-    tell(1'180, "C takes the lock beside B");
+    expect(c, "C acquires the lock of B");
+    tell(1'180, "C acquires the lock, although B has not released it");
     co_await keys.close();
     connection->cancel();
     co_return seen_by_a + seen_by_b - 1;
@@ -93,9 +93,10 @@ asio::awaitable<int> keep_by_fence(asio::io_context& context, std::string url)
     tell(1'000, "A has fence 1, reads that 1 is left, and is paused");
     const int seen_by_b = co_await read_stock(*connection, key);
     const bool newer = co_await write_guarded(connection, key, 2, seen_by_b - 1);
-    tell(1'150, "B has fence 2, reads that 1 is left, and sells it");
+    tell(1'150, "B has fence 2, reads that 1 is left, and sells the unit");
     const bool late = co_await write_guarded(connection, key, 1, seen_by_a - 1);
-    tell(1'160, late ? "A wakes up and sells it, too" : "A wakes up and is refused");
+    tell(1'160,
+         late ? "A resumes and sells the unit, too" : "A resumes, and its write is rejected");
     co_await keys.close();
     connection->cancel();
     co_return (newer ? 1 : 0) + (late ? 1 : 0) - 1;

@@ -1,4 +1,4 @@
-// The lock: those who come wait in line, and each sale goes through at the first try.
+// The lock: traders wait in its queue, and each sale succeeds at the first attempt.
 #include "optimistic/stock_keys.hpp"
 
 #include <leasehold.hpp>
@@ -27,7 +27,7 @@ public:
     {
         const std::string key = keys.key(item);
         const int seen = co_await read_stock(*connection, key);
-        if (seen <= 0) // no lock is needed to see that
+        if (seen <= 0) // this check needs no lock
             co_return outcome::none_left;
         const leasehold::mutex lock(locks_, key + ":lock");
         leasehold::lease lease = co_await lock.async_lock();
@@ -63,7 +63,7 @@ class lock_method final : public redis_method
 public:
     using redis_method::redis_method;
 
-    [[nodiscard]] std::string name() const override { return "lock, and a fence"; }
+    [[nodiscard]] std::string name() const override { return "lock with a fence"; }
     [[nodiscard]] std::unique_ptr<trader> make_trader() override
     {
         return std::make_unique<lock_trader>(context, url, keys);

@@ -10,18 +10,18 @@
 
 namespace example {
 
-/// What came of one attempt to sell a unit.
+/// The result of one attempt to sell a unit.
 enum class outcome
 {
     sold,
-    conflict, ///< Another came between; nothing was written.
+    conflict, ///< Another trader wrote in between; nothing was written.
     none_left,
 };
 
-/// The time between reading and writing, which everybody needs: to ask a bank, to write a letter.
+/// The time between reading and writing, for example for a request to a bank.
 using thinking = std::function<boost::asio::awaitable<void>()>;
 
-/// Somebody who sells, as a process of its own would: nothing is shared with others but the data.
+/// A seller that, like a separate process, shares only the data with the others.
 class trader
 {
 public:
@@ -30,14 +30,14 @@ public:
     trader& operator=(const trader&) = delete;
     virtual ~trader() = default;
 
-    /// Reads what is left, thinks, writes one less.
+    /// Reads the stock, waits for `think`, and writes one unit less.
     virtual boost::asio::awaitable<outcome> try_to_sell(int item, const thinking& think) = 0;
 
-    /// Ends what runs in the background.
+    /// Ends the background work.
     virtual boost::asio::awaitable<void> close() { co_return; }
 };
 
-/// A way to keep those who sell at the same time apart.
+/// A method that prevents conflicting writes of concurrent traders.
 class method
 {
 public:
@@ -47,7 +47,7 @@ public:
     virtual ~method() = default;
 
     [[nodiscard]] virtual std::string name() const = 0;
-    /// Whether it never sells more than there is.
+    /// Whether it never oversells.
     [[nodiscard]] virtual bool correct() const { return true; }
 
     virtual boost::asio::awaitable<void> open(int items, int stock) = 0;
@@ -55,7 +55,7 @@ public:
     virtual boost::asio::awaitable<void> close() = 0;
 };
 
-/// @name The ways
+/// @name The methods
 /// @{
 std::unique_ptr<method> make_lock_method(boost::asio::io_context& context, const std::string& url);
 std::unique_ptr<method> make_watch_method(boost::asio::io_context& context, const std::string& url);

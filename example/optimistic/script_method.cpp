@@ -1,6 +1,5 @@
-// One command: the server reads, checks and writes in one step, so nobody can come between. For
-// whatever can be computed without leaving the server. The thinking comes before it: what is known
-// while one thinks may no longer be so.
+// One command: the server reads, checks and writes in one atomic step. This needs a result that the
+// server can compute. The trader computes before it, with data that may have changed since.
 #include "optimistic/stock_keys.hpp"
 
 #include <boost/redis/request.hpp>

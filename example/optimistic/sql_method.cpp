@@ -1,4 +1,4 @@
-// Compare and set in SQL: each row has a version, and an update names the one that it has read.
+// Compare and set in SQL: each row has a version, and an update names the version that it has read.
 #include "optimistic/method.hpp"
 
 #include <sqlite3.h>
@@ -13,7 +13,7 @@ namespace asio = boost::asio;
 namespace example {
 namespace {
 
-/// A connection to the file. It answers within microseconds, so nothing here waits for it.
+/// A connection to the file. It answers within microseconds, so its calls may block.
 class database
 {
 public:
@@ -44,7 +44,7 @@ private:
     sqlite3* handle_ = nullptr;
 };
 
-/// A statement with whole numbers as parameters and columns.
+/// A statement with integers as parameters and columns.
 class statement
 {
 public:
@@ -59,7 +59,7 @@ public:
     statement& operator=(const statement&) = delete;
     ~statement() { sqlite3_finalize(handle_); }
 
-    /// True: there is a row.
+    /// Returns whether there is a row.
     bool step()
     {
         const int result = sqlite3_step(handle_);
@@ -98,7 +98,7 @@ public:
                         " WHERE id = ?2 AND version = ?3",
                         left - 1, item, version);
         write.step();
-        // No row: another wrote since, and the version is a newer one.
+        // No row was changed: another trader wrote since, so the version is newer.
         const bool late = sqlite3_changes(database_.handle()) == 0;
         co_return late ? outcome::conflict : outcome::sold;
     }

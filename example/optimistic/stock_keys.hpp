@@ -12,7 +12,7 @@
 
 namespace example {
 
-/// The stock in a Redis server, one key for each item; they go when it is closed.
+/// The stock in a Redis server, one key for each item. `close` deletes the keys.
 class stock_keys
 {
 public:
@@ -23,21 +23,21 @@ public:
 
     [[nodiscard]] std::string key(int item) const;
 
-    /// One more connection, for one who sells.
+    /// Opens a connection for a trader.
     [[nodiscard]] std::shared_ptr<boost::redis::connection> connect() const;
 
 private:
     boost::asio::io_context& context_;
     std::string url_;
     std::string prefix_;
-    std::shared_ptr<boost::redis::connection> connection_; ///< While it is open.
+    std::shared_ptr<boost::redis::connection> connection_; ///< Null before `open`.
     int items_ = 0;
 };
 
-/// What is left of an item.
+/// Reads the stock of an item.
 boost::asio::awaitable<int> read_stock(boost::redis::connection& from, std::string key);
 
-/// What all who sell from such a stock have in common.
+/// The common part of the traders with a stock in Redis.
 class redis_trader : public trader
 {
 public:
@@ -54,7 +54,7 @@ protected:
     std::shared_ptr<boost::redis::connection> connection;
 };
 
-/// What all methods that keep the stock in Redis have in common.
+/// The common part of the methods with a stock in Redis.
 class redis_method : public method
 {
 public:

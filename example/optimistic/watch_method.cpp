@@ -1,4 +1,4 @@
-// Redis WATCH: whoever writes first wins, and the server tells the others that they came late.
+// Redis WATCH: the first write wins, and the server rejects the others.
 #include "optimistic/stock_keys.hpp"
 
 #include <boost/redis/ignore.hpp>
@@ -18,7 +18,7 @@ namespace {
 class watch_trader final : public redis_trader
 {
 public:
-    // Each has a connection of its own: what is watched is watched for a connection.
+    // Each trader has a connection of its own, because WATCH belongs to the connection.
     using redis_trader::redis_trader;
 
     // [sell]
@@ -41,7 +41,7 @@ public:
         write.push("EXEC");
         redis::generic_response answers;
         co_await connection->async_exec(write, answers);
-        // EXEC answers with nothing when another wrote the key since it was watched.
+        // EXEC answers null if another trader has written the key since WATCH.
         const bool late = answers.value().back().data_type == redis::resp3::type::null;
         co_return late ? outcome::conflict : outcome::sold;
     }

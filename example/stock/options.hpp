@@ -9,7 +9,7 @@ struct stock_options
 {
     std::string url = "redis://127.0.0.1:6379"; ///< Of the stock.
     std::string store;                          ///< Of the locks; empty: the same.
-    std::string halfway; ///< A command for the shell, when half of the stock is sold.
+    std::string halfway; ///< A shell command that runs when half of the stock is sold.
     int stock = 500;
     int processes = 4;
     int coroutines = 8;
@@ -19,14 +19,14 @@ struct stock_options
     bool kill_one = false;
 };
 
-/// One of the processes that sell. Returns the exit code.
+/// Runs one of the selling processes. Returns the exit code.
 /// @param key     The key of the stock in Redis.
-/// @param number  Which process this is.
-/// @param hang_at It stops in the middle of a sale, with the lock, when no more than this is left.
-/// -1: never.
+/// @param number  The number of this process.
+/// @param hang_at Stops during a sale, with the lock, when at most this many units are left. -1:
+///                never.
 int run_seller(const stock_options& wanted, const std::string& key, int number, int hang_at);
 
-/// The process that starts the others, watches them and counts. Returns the exit code.
+/// Runs the process that starts the sellers, monitors them and counts. Returns the exit code.
 int run_shop(const stock_options& wanted, const char* program);
 
 } // namespace example

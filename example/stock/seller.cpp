@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    /// Says when it is ready, starts on "go", stops when the parent is gone.
+    /// Reports when it is ready, starts on "go", and stops when the parent has ended.
     asio::awaitable<void> follow_orders()
     {
         co_await data_.left();
@@ -61,8 +61,8 @@ private:
         context_.stop();
     }
 
-    /// What this example is about: read, check, think, write, under the lock or (`--unsafe`)
-    /// without it.
+    /// The subject of this example: read, check, wait, and write, under the lock, or without it
+    /// (`--unsafe`).
     asio::awaitable<void> sell_all()
     {
         for (;;) {
@@ -100,15 +100,15 @@ private:
         co_await timer.async_wait();
     }
 
-    /// Stands still with the lock, which goes on renewing, until the parent kills this process.
+    /// Holds the lock, whose renewals continue, until the parent kills this process.
     asio::awaitable<void> hang()
     {
         std::cout << "holding" << std::endl;
         co_await pause(1h);
     }
 
-    /// Not each sale: a pipe would be the slowest part. The first sale after a pause is always told
-    /// at once.
+    /// Does not report each sale, because the pipe would be the slowest part. Reports the first
+    /// sale after a pause at once.
     void report_sale()
     {
         ++sold_;

@@ -32,7 +32,7 @@ using steady = std::chrono::steady_clock;
 namespace example {
 namespace {
 
-/// A seller, seen from here.
+/// The shop's record of a seller.
 struct seller_process
 {
     seller_process(const char* program, std::vector<std::string> arguments)
@@ -40,7 +40,7 @@ struct seller_process
     {}
 
     worker process;
-    int sold = 0; // as far as it told
+    int sold = 0; // by its last report
     bool killed = false;
     bool finished = false;
 };
@@ -154,7 +154,7 @@ private:
             disturb();
     }
 
-    /// It finds the name of the lock in its environment.
+    /// Runs the command of `--halfway`. Its environment has the name of the lock.
     void disturb()
     {
         ::setenv("LEASEHOLD_LOCK", (key_ + ":lock").c_str(), 1);
@@ -261,9 +261,9 @@ private:
                                   std::chrono::duration<double>(took).count();
         row("locks", std::to_string(static_cast<long>(per_second)) + " per second");
         row("leases lost", lost_);
-        row("writes refused", refused_);
+        row("writes rejected", refused_);
         if (killed_ && went_on_)
-            row("went on", seconds(*went_on_ - *killed_) + " after the kill; the lease time is " +
+            row("resumed", seconds(*went_on_ - *killed_) + " after the kill; the lease time is " +
                                seconds(std::chrono::milliseconds(wanted_.lease_ms)));
         if (disturbed_ && resumed_)
             row("next sale", seconds(*resumed_ - *disturbed_) + " after --halfway");
@@ -284,9 +284,9 @@ private:
                    "nothing was oversold this time; try more --coroutines or --think-ms");
         }
         else {
-            expect(sold == wanted_.stock && left == 0, "what was sold is not what was there");
+            expect(sold == wanted_.stock && left == 0, "the sold units are not the stock");
             expect(!wanted_.kill_one || killed_,
-                   "all was sold before one could be killed; try a larger --stock");
+                   "all was sold before a process could be killed; try a larger --stock");
             expect(wanted_.halfway.empty() || resumed_,
                    "all was sold before --halfway; try a larger --stock");
         }
@@ -296,7 +296,7 @@ private:
     const stock_options& wanted_;
     const std::string key_;
     std::deque<seller_process> sellers_;
-    // Made after the processes were started.
+    // Made after the start of the processes, which must come before anything of Asio.
     std::optional<asio::io_context> context_;
     std::optional<stock_data> data_;
     std::optional<asio::steady_timer> progress_;

@@ -23,7 +23,7 @@ asio::awaitable<void> stock_data::open(int stock)
     co_await expect_server(*connection_);
     redis::request request;
     request.push("HSET", key_, "left", stock);
-    request.push("EXPIRE", key_, 3600); // should this program not come to delete it
+    request.push("EXPIRE", key_, 3600); // in case this program cannot delete it
     co_await connection_->async_exec(request, redis::ignore);
 }
 

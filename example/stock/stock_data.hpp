@@ -12,8 +12,8 @@
 
 namespace example {
 
-/// The stock, in one Redis hash: what is left, what each process sold, and the newest fence that
-/// wrote. It has a connection of its own and knows nothing of locks but the fence.
+/// The stock, in one Redis hash: the units that are left, the units that each process sold, and the
+/// largest fence that wrote. It has a connection of its own, and does not use locks.
 class stock_data
 {
 public:
@@ -22,8 +22,8 @@ public:
     boost::asio::awaitable<void> open(int stock);
     boost::asio::awaitable<int> left();
 
-    /// Writes what is left and counts a sale, in one step. False, and nothing is written, when a
-    /// newer fence has written already: the caller lost its lock and does not know it yet.
+    /// Writes the new stock and counts a sale, in one step. If a larger fence has written before,
+    /// it writes nothing and returns false: the caller has lost its lock unnoticed.
     boost::asio::awaitable<bool> sell(int left, int seller, std::uint64_t fence);
 
     boost::asio::awaitable<std::vector<int>> sold(int sellers);

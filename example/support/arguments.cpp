@@ -23,7 +23,7 @@ void check_url(std::string_view text, stores allowed)
         const bool own_connection = where.store == leasehold::config::kind::redis && !where.tls;
         if (allowed == stores::servers_only && !own_connection)
             throw std::invalid_argument(
-                "this example needs a server that it can reach by itself as well; allowed: "
+                "this example needs a server for a connection of its own; allowed: "
                 "redis://[user:password@]host[:port][/db], unix:///path/to/socket[?db=n]");
     }
     catch (const boost::system::system_error& wrong) {
@@ -66,8 +66,8 @@ void arguments::url(std::string& value, stores allowed)
     options_.push_back(
         {"--url", "URL",
          allowed == stores::any
-             ? "where the locks are kept; default: $LEASEHOLD_URL, else memory:"
-             : "where the locks are kept; default: $LEASEHOLD_URL, else redis://127.0.0.1:6379",
+             ? "store of the locks; default: $LEASEHOLD_URL, else memory:"
+             : "store of the locks; default: $LEASEHOLD_URL, else redis://127.0.0.1:6379",
          [&value, allowed](std::string_view text) {
              check_url(text, allowed);
              value = text;
@@ -79,7 +79,7 @@ void arguments::store(std::string& value)
     if (const char* const set = std::getenv("LEASEHOLD_STORE"); set != nullptr && *set != '\0')
         value = set;
     options_.push_back({"--store", "URL",
-                        "where the locks are kept; default: $LEASEHOLD_STORE, else as --url",
+                        "store of the locks; default: $LEASEHOLD_STORE, else as --url",
                         [&value](std::string_view text) {
                             check_url(text, stores::any);
                             value = text;

@@ -8,36 +8,34 @@
 
 namespace example {
 
-/// Where a `--url` may lead.
+/// The stores that `--url` may name.
 enum class stores
 {
     any,
-    servers_only, ///< `redis:` without TLS, or `unix:`: what the example's own connection can reach
-                  ///< as well.
+    servers_only, ///< `redis:` without TLS, or `unix:`: the example's own connection must reach it.
 };
 
-/// The command line of an example: `--name value` or `--name=value`, in any order. The variables
-/// keep their values where nothing is given.
+/// The command line of an example: `--name value` or `--name=value`, in any order. The variable of
+/// a missing option keeps its value.
 class arguments
 {
 public:
     /// @param about One sentence for `--help`.
     explicit arguments(std::string about);
 
-    /// `--url`, by default what the environment has in LEASEHOLD_URL, else what `value` has.
+    /// `--url`. Default: the environment variable LEASEHOLD_URL, otherwise `value`.
     void url(std::string& value, stores allowed = stores::any);
-    /// `--store`, for the locks of an example that keeps other things at `--url`; by default what
-    /// the environment has in LEASEHOLD_STORE, else nothing.
+    /// `--store`, for the locks of an example whose data is at `--url`. Default: the environment
+    /// variable LEASEHOLD_STORE, otherwise empty.
     void store(std::string& value);
     void text(std::string name, std::string placeholder, std::string& value, std::string help);
     void number(std::string name, int& value, int least, int most, std::string help);
     void flag(std::string name, bool& value, std::string help);
-    /// For what the example tells copies of itself: not in `--help`.
+    /// An option that the example passes to copies of itself; not in `--help`.
     void hidden(std::string name, std::string& value);
 
-    /// Prints to stderr and ends the program with code 2 when something is wrong; ends it with 0
-    /// after
-    /// `--help`.
+    /// After an error, prints it to stderr and ends the program with code 2. After `--help`, ends
+    /// it with code 0.
     void parse(int argc, char** argv) const;
 
 private:
@@ -47,7 +45,7 @@ private:
         std::string placeholder; // empty: takes no value
         std::string help;        // empty: hidden
         std::function<void(std::string_view)>
-            set; // throws std::invalid_argument that says what is allowed
+            set; // throws std::invalid_argument with the allowed values
     };
 
     void print_help(std::string_view program) const;
@@ -57,7 +55,7 @@ private:
     std::vector<option> options_;
 };
 
-/// Says what is wrong with the command line and ends the program with code 2.
+/// Prints an error of the command line and ends the program with code 2.
 [[noreturn]] void refuse(std::string_view what);
 
 } // namespace example

@@ -14,14 +14,14 @@
 
 namespace example {
 
-/// The lines that come out of a pipe.
+/// Reads lines from a pipe.
 class lines
 {
 public:
     /// @param pipe A descriptor; closed by this object.
     lines(const boost::asio::any_io_executor& executor, int pipe) : pipe_(executor, pipe) {}
 
-    /// The next line without its end; nothing at the end of the pipe.
+    /// The next line without its line break; nothing at the end of the pipe.
     boost::asio::awaitable<std::optional<std::string>> next()
     {
         boost::system::error_code ended;

@@ -37,7 +37,7 @@ std::shared_ptr<redis::connection> connect(const asio::any_io_executor& executor
 {
     auto connection = std::make_shared<redis::connection>(
         executor, redis::logger(redis::logger::level::crit));
-    // Its operations point into it: they keep it alive.
+    // The operation keeps the connection alive, because it has pointers into it.
     connection->async_run(redis_config(where), asio::consign(asio::detached, connection));
     return connection;
 }
@@ -52,7 +52,7 @@ asio::awaitable<void> expect_server(redis::connection& connection)
         asio::cancel_after(std::chrono::seconds(5), asio::redirect_error(asio::deferred, failed)));
     if (failed)
         throw std::runtime_error(
-            "no Redis server answers there; name one with --url, or start one for this run: "
+            "no Redis server answers; name one with --url, or start one for this run: "
             "example/with_redis COMMAND");
 }
 

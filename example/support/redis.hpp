@@ -15,14 +15,14 @@ namespace example {
 /// The server of a leasehold URL, for a `boost::redis::connection` of the example's own.
 boost::redis::config redis_config(const leasehold::config& where);
 
-/// Such a connection, running until it is cancelled.
+/// Opens such a connection, which runs until it is cancelled.
 std::shared_ptr<boost::redis::connection> connect(const boost::asio::any_io_executor& executor,
                                                   const leasehold::config& where);
 
-/// Throws `std::runtime_error` that says what to do when the server does not answer within 5 s.
+/// If the server does not answer within 5 s, throws `std::runtime_error` with advice.
 boost::asio::awaitable<void> expect_server(boost::redis::connection& connection);
 
-/// A key that no other run of an example has: "leasehold-example:", what is given, and some digits.
+/// A key that no other run of an example uses: "leasehold-example:", `of`, and random digits.
 std::string new_key(const std::string& of = {});
 
 } // namespace example

@@ -5,7 +5,7 @@
 
 namespace example {
 
-/// For `co_spawn`: what a coroutine throws leaves `run` of its context.
+/// A handler for `co_spawn`: the exception of the coroutine leaves `run` of its context.
 inline void rethrow(std::exception_ptr failure)
 {
     if (failure)

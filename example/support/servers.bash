@@ -15,7 +15,7 @@ stop_servers() {
   for each in ${servers[@]+"${servers[@]}"}; do
     kill -KILL "$each" 2>/dev/null || true
   done
-  # `wait` does not know what was disowned, and the shell reaps it beside.
+  # `wait` does not apply to disowned processes, which the shell reaps by itself.
   for each in ${servers[@]+"${servers[@]}"}; do
     for ((look = 0; look < 1000; ++look)); do
       kill -0 "$each" 2>/dev/null || break
@@ -29,14 +29,14 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Should the script be killed so that it cannot clean up, the servers end too. A session of their
-# own: Ctrl-C is for the command beside them.
+# If the script is killed without a chance to clean up, the servers end, too. They have a session of
+# their own, so that Ctrl-C reaches only the command.
 wrapper=(setsid)
 ! setpriv --pdeathsig KILL true 2>/dev/null || wrapper=(setpriv --pdeathsig KILL setsid)
 
 # start_server NAME ARGUMENT...: a redis-server in a folder of its own, on a free port of 127.0.0.1
 # and on a socket in its folder. Sets `port` and `server`.
-# Redis cannot choose a free port by itself; it ends at once when the port is taken.
+# Redis cannot choose a free port by itself. It ends at once if the port is in use.
 start_server() {
   local name=$1 home=$folder/$1 try look
   shift
@@ -47,7 +47,7 @@ start_server() {
       --unixsocket "$home/socket" --dir "$home" \
       --loglevel warning --logfile "$home/log" </dev/null >/dev/null 2>&1 &
     server=$!
-    disown "$server" # no word of it when it is killed
+    disown "$server" # the shell then does not report its end
     for ((look = 0; look < 1000; ++look)); do
       if redis-cli -s "$home/socket" ping 2>/dev/null | grep -q PONG; then
         servers+=("$server")
@@ -63,7 +63,7 @@ start_server() {
   exit 1
 }
 
-# wait_for WHAT COMMAND...: until the command succeeds.
+# wait_for WHAT COMMAND...: waits until the command succeeds.
 wait_for() {
   local what=$1 look
   shift

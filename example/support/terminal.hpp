@@ -9,7 +9,7 @@
 
 namespace example {
 
-/// Whether somebody looks at stdout.
+/// Whether stdout is a terminal.
 inline bool on_terminal()
 {
     static const bool result = ::isatty(STDOUT_FILENO) == 1;

@@ -29,8 +29,8 @@ struct channel
         check(::pipe(ends) == 0 ? 0 : errno, "pipe");
         read_end = ends[0];
         write_end = ends[1];
-        // Else each worker would hold the pipes of those started before it, and none would see the
-        // end of its stdin.
+        // Otherwise each worker would inherit the pipes of earlier workers, which then could not
+        // read the end of their stdin.
         for (const int end : ends)
             ::fcntl(end, F_SETFD, FD_CLOEXEC);
     }
@@ -52,9 +52,8 @@ struct channel
 
 worker::worker(const char* program, std::vector<std::string> arguments)
 {
-    std::signal(
-        SIGPIPE,
-        SIG_IGN); // a worker that is gone is an error of write(), not the end of this process
+    std::signal(SIGPIPE,
+                SIG_IGN); // the end of a worker must only be an error of write()
     channel to;
     channel from;
     std::vector<char*> words;

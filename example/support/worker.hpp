@@ -9,33 +9,33 @@
 
 namespace example {
 
-/// This program once more, as a process of its own with other arguments. Its stdin and stdout are
-/// pipes to here: a worker that reads the end of its stdin knows that its parent is gone. Start
-/// workers before anything else of Asio exists.
+/// A process with the same program and other arguments. Its stdin and stdout are pipes to this
+/// process. The end of its stdin shows a worker that its parent has ended. Start workers before
+/// anything of Asio exists.
 class worker
 {
 public:
     /// @param program `argv[0]`.
     /// @throws std::system_error
     worker(const char* program, std::vector<std::string> arguments);
-    /// Kills it if it still runs.
+    /// Kills the worker if it still runs.
     ~worker();
     worker(const worker&) = delete;
     worker& operator=(const worker&) = delete;
 
-    /// The other end of its stdout. The caller closes it; once only.
+    /// Returns the read end of its stdout, once. The caller closes it.
     [[nodiscard]] int take_output() noexcept;
 
-    /// Writes a line to its stdin; nothing when it has ended.
+    /// Writes a line to its stdin; does nothing if it has ended.
     void tell(std::string_view line) noexcept;
 
-    /// Ends its stdin.
+    /// Closes its stdin.
     void close_input() noexcept;
 
-    /// SIGKILL.
+    /// Sends SIGKILL.
     void kill() noexcept;
 
-    /// Waits for its end. 0 when it ended with success.
+    /// Waits for its end. Returns 0 after success.
     int wait() noexcept;
 
 private:

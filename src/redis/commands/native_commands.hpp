@@ -126,10 +126,10 @@ private:
     const bool blind_;
     const std::shared_ptr<slot_floors> slots_; ///< Null: no cluster.
     std::uint64_t floor_ = 0;                  ///< The largest fence that this client has seen.
-    std::uint64_t drawn_ = 0;    ///< The counter after all requested draws.
-    std::int64_t server_us_ = 0; ///< Lower bound of the server's time; 0: unknown.
-    std::uint32_t servers_ = 0;  ///< Number of greeted servers.
-    std::uint32_t owed_ = 0;     ///< Number of the server whose counter was not raised; 0: none.
+    std::uint64_t drawn_ = 0;                  ///< The counter after all requested draws.
+    std::int64_t server_us_ = 0;               ///< Lower bound of the server's time; 0: unknown.
+    std::uint32_t servers_ = 0;                ///< Number of greeted servers.
+    std::uint32_t owed_ = 0; ///< Number of the server whose counter was not raised; 0: none.
     contended_names contended_;
     ended_connections ended_;
     removal removal_ = removal::script;
