@@ -8,7 +8,7 @@
 
 namespace leasehold::benchmark {
 
-/// This program once more, with other words. Killed when the object goes and it still runs.
+/// A process with the same program and other arguments. The destructor kills it if it still runs.
 class child
 {
 public:
@@ -17,8 +17,9 @@ public:
     child(child&&) noexcept;
     child& operator=(child&&) = delete;
 
-    /// What it wrote until it ended. Its standard error is this program's.
-    /// @throws std::runtime_error it failed.
+    /// Waits for its end, and returns its standard output. Its standard error is that of this
+    /// process.
+    /// @throws std::runtime_error The process failed.
     std::string wait();
 
 private:

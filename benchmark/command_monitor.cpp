@@ -27,7 +27,7 @@ command_monitor::command_monitor(const std::string& socket)
 command_monitor::~command_monitor()
 {
     boost::system::error_code ignored;
-    told_.shutdown(asio::socket_base::shutdown_both, ignored); // which ends the thread
+    told_.shutdown(asio::socket_base::shutdown_both, ignored); // ends the thread
 }
 
 command_monitor::counts command_monitor::end()
@@ -49,8 +49,8 @@ void command_monitor::listen()
     }
 }
 
-// +1700000000.123456 [0 unix:/path] "PING", or [0 lua] for what runs inside a script. False: this
-// was the last.
+// Counts a line: +1700000000.123456 [0 unix:/path] "PING". Inside a script it has [0 lua]. Returns
+// false for the last line.
 bool command_monitor::tell(std::string_view line)
 {
     const std::size_t by = line.find("] \"");

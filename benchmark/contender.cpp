@@ -14,7 +14,7 @@
 namespace leasehold::benchmark {
 namespace {
 
-// More waits than this are thinned out: every second, every fourth …
+// If there are more waits than this, only every second one is kept, then every fourth …
 constexpr std::size_t most_waits = 50'000;
 
 class recorder
@@ -83,7 +83,7 @@ std::vector<std::string> to_words(const contender_task& given)
 int contend(const std::vector<std::string>& words, std::ostream& out)
 {
     if (words.size() != 6)
-        throw std::runtime_error("a contender takes six words");
+        throw std::runtime_error("a contender has six arguments");
     const auto time = [](const std::string& text) {
         return steady::time_point(steady::duration(std::strtoll(text.c_str(), nullptr, 10)));
     };
@@ -131,7 +131,7 @@ contender_result read_result(const std::string& text)
     std::string last;
     in >> last;
     if (last != "end")
-        throw std::runtime_error("a process of the contest did not tell what it saw");
+        throw std::runtime_error("the results of a process of the contest are incomplete");
     return out;
 }
 

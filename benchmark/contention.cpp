@@ -26,8 +26,8 @@ struct contest
     bool local_handoff;
 };
 
-// 1 when all have the same, 1 / n when one has all: R. Jain, D. Chiu, W. Hawe, "A Quantitative
-// Measure of Fairness and Discrimination", DEC-TR-301, 1984.
+// 1 if all shares are equal, 1 / n if one has everything: R. Jain, D. Chiu, W. Hawe, "A
+// Quantitative Measure of Fairness and Discrimination", DEC-TR-301, 1984.
 double jain(const std::vector<double>& shares)
 {
     const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
@@ -51,7 +51,7 @@ struct sampling
     std::uint64_t held = 0;
 };
 
-// Looks at irregular moments, so as not to fall into step with what it looks at.
+// Samples at irregular times, so that they are independent of the contest.
 asio::awaitable<void> look(raw_client& raw, steady::time_point end, sampling& seen)
 {
     std::minstd_rand random(1);
@@ -85,7 +85,7 @@ struct outcome
     }
 };
 
-// `meanwhile(end)` is called when the time begins, and returns when it ends.
+// `meanwhile(end)` is called when the measured time begins, and returns when it ends.
 template <class Meanwhile>
 outcome compete(const setting& where, const contest& of, asio::io_context& context,
                 steady::duration time, Meanwhile meanwhile)
@@ -157,8 +157,8 @@ void measure(section& out, const setting& where, const contest& of)
 section contention(const setting& where)
 {
     section out{"contention",
-                "many processes, one name, each takes it and leaves it at once, over and over; "
-                "held: of samples, whether the server had it; commands: those that clients send, "
+                "many processes repeatedly acquire one name and release it at once; held: share of "
+                "the samples in which the server had the key; commands: those that clients send, "
                 "counted in a second contest, which is not timed",
                 {}};
     const std::vector<contest> contests = where.quick ? std::vector<contest>{{2, 1, 2, true},

@@ -11,7 +11,8 @@
 namespace leasehold::benchmark {
 namespace {
 
-// Not by an exception: what still runs refers to what unwinding would destroy.
+// Ends the program without an exception: running coroutines refer to objects that unwinding would
+// destroy.
 [[noreturn]] void give_up()
 {
     std::cerr << "error: the coroutines of a measurement did not end in time" << std::endl;
@@ -33,8 +34,7 @@ void crew::add(asio::awaitable<void> task)
 
 void crew::wait(std::chrono::seconds limit)
 {
-    // Not run_until: it looks at the clock for each handler, which is a tenth of what is measured
-    // here.
+    // Not run_until, which reads the clock for each handler: a tenth of the measured time.
     asio::steady_timer watch(context_, limit);
     watch.async_wait([](boost::system::error_code stopped) {
         if (!stopped)

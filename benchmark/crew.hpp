@@ -12,11 +12,11 @@ namespace leasehold::benchmark {
 
 namespace asio = boost::asio;
 
-/// Coroutines that are started together and waited for together.
+/// Starts coroutines together, and waits for all of them.
 class crew
 {
 public:
-    /// @param patience For how long it polls before it sleeps.
+    /// @param patience Time for which the loop polls before it sleeps.
     explicit crew(asio::io_context& context, std::chrono::microseconds patience = {}) noexcept
         : context_(context), patience_(patience)
     {}
@@ -25,8 +25,8 @@ public:
 
     void add(asio::awaitable<void> task);
 
-    /// Runs the context on this thread until all have ended; throws what the first of them threw.
-    /// Ends the program when that takes longer than `limit`.
+    /// Runs the context on this thread until all coroutines have ended. Throws the exception of the
+    /// first that failed. Ends the program if this takes longer than `limit`.
     void wait(std::chrono::seconds limit = std::chrono::minutes(5));
 
 private:
@@ -36,7 +36,7 @@ private:
     std::exception_ptr failure_;
 };
 
-/// One coroutine, to its end.
+/// Runs one coroutine to its end.
 void run(asio::io_context&, asio::awaitable<void> task);
 
 } // namespace leasehold::benchmark

@@ -27,7 +27,7 @@ asio::awaitable<void> cycle(client& locks, std::string name, steady::time_point 
     } while (steady::now() < end);
 }
 
-// What all servers of a deployment have used so far.
+// The total use of all servers of a deployment.
 struct usage
 {
     double cpu = 0;
@@ -45,7 +45,7 @@ asio::awaitable<void> sum_up(const std::vector<std::unique_ptr<raw_client>>& ser
     }
 }
 
-// A deployment, a client of it, and what looks at its servers beside.
+// A deployment, its client, and the connections for the statistics of its servers.
 struct site
 {
     site(asio::io_context& context, const deployment& which)
@@ -63,9 +63,9 @@ struct site
 struct lap
 {
     double latency;    ///< Seconds, of one cycle; the median.
-    double throughput; ///< Cycles a second.
-    double cpu;        ///< Seconds a cycle, of all servers.
-    double reads;      ///< A cycle, by all servers.
+    double throughput; ///< Cycles per second.
+    double cpu;        ///< Seconds per cycle, of all servers.
+    double reads;      ///< Per cycle, by all servers.
 };
 
 lap measure(asio::io_context& context, site& at, std::size_t coroutines, steady::duration time)
@@ -96,8 +96,8 @@ section deployments(const setting& where)
     const steady::duration time = std::chrono::milliseconds(where.quick ? 20 : 500);
 
     section out{"deployments",
-                "acquire + release, each coroutine its own key, one client; beside one server of "
-                "the same kind. All servers share the processors of this machine",
+                "acquire + release, one key for each coroutine, one client; compared with one "
+                "server of the same kind. All servers share the processors of this machine",
                 {}};
     asio::io_context context(1);
     std::vector<std::unique_ptr<site>> sites;
@@ -111,7 +111,7 @@ section deployments(const setting& where)
             measure(context, *each, coroutines, time / 5);
         for (std::size_t i = 0; i < rounds; ++i) {
             for (std::size_t step = 0; step < sites.size(); ++step) {
-                const std::size_t at = (i + step) % sites.size(); // none always comes first
+                const std::size_t at = (i + step) % sites.size(); // each comes first in some round
                 measured[at].push_back(measure(context, *sites[at], coroutines, time));
             }
         }

@@ -25,10 +25,10 @@ asio::awaitable<void> cycle(client& locks, std::string name, lock_options option
 struct cost
 {
     double time; ///< Seconds per cycle.
-    double cpu;  ///< Of this process, likewise.
+    double cpu;  ///< CPU seconds of this process per cycle.
 };
 
-// One way to lock and release, run by a number of coroutines for a while.
+// One method to acquire and release, run by a number of coroutines for some time.
 template <class Start>
 cost round(asio::io_context& context, std::size_t coroutines, steady::duration time, Start start)
 {
@@ -75,7 +75,7 @@ section distinct_keys(const setting& where)
     };
 
     section out{"distinct_keys",
-                "acquire + release, each coroutine its own key, one connection; baseline: the same "
+                "acquire + release, one key for each coroutine, one connection; baseline: the same "
                 "commands through a bare Boost.Redis connection",
                 {}};
     for (const std::size_t coroutines : {std::size_t(1), std::size_t(64), std::size_t(1'000)}) {
@@ -85,7 +85,7 @@ section distinct_keys(const setting& where)
         for (std::size_t way = 0; way < ways; ++way)
             measure(way, coroutines, time / 5);
         for (std::size_t i = 0; i < rounds; ++i) {
-            // The order rotates, so that none always has the warm or the noisy moment.
+            // The order rotates, so that no method always runs at the same point of a round.
             for (std::size_t step = 0; step < ways; ++step) {
                 const std::size_t way = (i + step) % ways;
                 const cost measured = measure(way, coroutines, time);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t coroutines = 100;
 
-/// What a lock within one process costs with bare Asio: a token that lies in a channel, or is in
-/// somebody's hand.
+/// The baseline: a lock within one process with bare Asio. A token is in a channel, or a coroutine
+/// has it.
 using channel = asio::experimental::concurrent_channel<void(boost::system::error_code)>;
 
 asio::awaitable<void> go_around(channel& token, const bool& over, std::uint64_t& locks)
@@ -36,11 +36,11 @@ asio::awaitable<void> go_around(client& locks, lock_options options, const bool&
     }
 }
 
-/// Runs what `make_task(over)` makes, which is to end when `over`. How many seconds that took.
+/// Runs the coroutines of `make_task(over)`, which end when `over` is set. Returns the seconds.
 template <class MakeTask>
 double run_all(asio::io_context& context, steady::duration time, MakeTask make_task)
 {
-    // To look at the clock for each lock would be a fifteenth of what is measured here.
+    // A timer, because reading the clock for each lock would be a fifteenth of the measured time.
     bool over = false;
     asio::steady_timer end(context, time);
     end.async_wait([&over](boost::system::error_code stopped) { over = !stopped; });
@@ -52,7 +52,7 @@ double run_all(asio::io_context& context, steady::duration time, MakeTask make_t
     return seconds(steady::now() - begin);
 }
 
-/// Tokens passed on per second.
+/// Returns the passed tokens per second.
 double measure_bare(asio::io_context& context, steady::duration time)
 {
     channel token(context, 1);
@@ -96,7 +96,7 @@ section handoff(const setting& where)
     long_tenure.handoff_count = 1'000'000;
 
     section out{"handoff",
-                "100 coroutines of one client on one key, from one to the next; the baseline "
+                "100 coroutines of one client acquire one key in turn; the baseline "
                 "passes a token through a channel of Asio",
                 {}};
     for (const bool in_memory : {true, false}) {

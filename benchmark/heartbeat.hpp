@@ -7,8 +7,8 @@
 
 namespace leasehold::benchmark {
 
-/// Beats every millisecond on a loop and notes how late each beat is: what other handlers of that
-/// loop have to wait.
+/// Beats every millisecond on a loop and records the delay of each beat: other handlers of that
+/// loop have the same delay.
 class heartbeat
 {
 public:
@@ -17,7 +17,7 @@ public:
 
     [[nodiscard]] double longest_delay() const; ///< Seconds.
     [[nodiscard]] double delay_of(
-        double part) const; ///< Seconds; `part` of all beats were no later.
+        double part) const; ///< Seconds; the quantile `part` of the delays.
 
 private:
     std::vector<double> delays_;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t takers = 1'000;
 
-// Every `takers`th lock.
+// Acquires every `takers`th lock.
 asio::awaitable<void> take(client& locks, lock_options options, std::size_t first,
                            std::vector<lease>& leases)
 {
@@ -47,7 +47,7 @@ void give_all_back(asio::io_context& context, std::vector<lease>& leases)
     all.wait();
 }
 
-// `socket` is that of the server, where there is one.
+// `socket` is that of the server, if there is one.
 void measure(section& out, const std::string& situation, const std::string& url,
              const std::string& socket, bool quick)
 {
@@ -70,7 +70,7 @@ void measure(section& out, const std::string& situation, const std::string& url,
         return sum;
     };
 
-    // What is allocated once, whatever the number of leases, is not counted.
+    // Allocates the memory that does not depend on the number of leases, before the count.
     std::vector<lease> leases(takers);
     take_all(context, locks, options, leases);
     give_all_back(context, leases);
@@ -105,7 +105,7 @@ void measure(section& out, const std::string& situation, const std::string& url,
             throw std::runtime_error("held: leases were lost; the renewal does not keep up");
     }
     const auto renewed = static_cast<double>(after.renewed - before.renewed);
-    out.add(situation, "memory in all", bytes_each, "bytes per lease", at_most(1'024));
+    out.add(situation, "total memory", bytes_each, "bytes per lease", at_most(1'024));
     out.add(situation, "renewals", renewed / took, "per second");
     out.add(situation, "renewals that failed",
             static_cast<double>(after.renewals_failed - before.renewals_failed), "");
@@ -123,8 +123,8 @@ void measure(section& out, const std::string& situation, const std::string& url,
 section held(const setting& where)
 {
     section out{"held",
-                where.quick ? "1,000 held leases of 0.6 s that renew themselves, on one loop"
-                            : "100,000 held leases of 10 s that renew themselves, on one loop",
+                where.quick ? "1,000 held leases of 0.6 s with renewals, on one loop"
+                            : "100,000 held leases of 10 s with renewals, on one loop",
                 {}};
     measure(out, "memory", "memory:held", "", where.quick);
     measure(out, "Redis", where.redis_url(), where.socket, where.quick);

@@ -61,7 +61,7 @@ facts machine(const std::string& socket)
 #ifdef NDEBUG
     const char* const build = "optimised";
 #else
-    const char* const build = "with assertions: the numbers mean little";
+    const char* const build = "with assertions: the figures are not representative";
 #endif
     return {
         {"compiler", BOOST_COMPILER},

@@ -7,7 +7,7 @@
 
 namespace leasehold::benchmark {
 
-/// What the numbers depend on: compiler, Boost, server, processor.
+/// The conditions of the figures: compiler, Boost, server, processor.
 facts machine(const std::string& socket);
 
 } // namespace leasehold::benchmark

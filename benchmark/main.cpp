@@ -101,7 +101,7 @@ arguments parse(const std::vector<std::string>& words)
                         out.chosen.end();
     if (wanted && out.where.deployments.empty())
         refuse("deployments: --deployment NAME URL SOCKET,SOCKET... is missing");
-    // Beside the others it would be the only one that needs more than one server.
+    // Not by default: it is the only measurement that needs several servers.
     if (out.chosen.empty())
         for (const measurement& each : measurements)
             if (each.name != "deployments")
@@ -114,7 +114,7 @@ arguments parse(const std::vector<std::string>& words)
 int main(int count, char** words)
 {
     try {
-        // One of the processes of a contest, started by this program.
+        // A process of a contest, started by this program.
         if (count > 1 && std::string_view(words[1]) == "--contender")
             return contend(std::vector<std::string>(words + 2, words + count), std::cout);
         const arguments given = parse(std::vector<std::string>(words + 1, words + count));

@@ -8,43 +8,43 @@
 
 namespace leasehold::benchmark {
 
-/// Servers that keep locks together, or one.
+/// One server, or several servers that keep locks together.
 struct deployment
 {
     std::string name;
     std::string url;
-    std::vector<std::string> sockets; ///< Of its servers, to ask each what it has done.
+    std::vector<std::string> sockets; ///< Of its servers, for their statistics.
 };
 
 struct setting
 {
     std::string socket; ///< Of the redis-server.
-    /// What `deployments` compares: one server first.
+    /// The cases of `deployments`, one server first.
     std::vector<deployment> deployments;
-    bool quick = false; ///< Tiny numbers: whether it runs, not how fast.
+    bool quick = false; ///< Tiny numbers: checks that it works, does not measure speed.
 
     [[nodiscard]] std::string redis_url() const { return "unix://" + socket; }
 };
 
-/// Uncontended locks, against a program that sends the same commands itself.
+/// Uncontended locks, compared with a program that sends the same commands itself.
 section distinct_keys(const setting&);
 
-/// One lock that goes around in one process.
+/// Handoffs of one lock within one process.
 section handoff(const setting&);
 
-/// Many leases that are held and renewed.
+/// Many held leases with renewals.
 section held(const setting&);
 
-/// Many who wait for one lock, and what the server sees of them.
+/// Many waiters for one lock, and their load on the server.
 section waiters(const setting&);
 
-/// What a lock costs the server, and what it leaves there.
+/// The cost of a lock at the server, and the memory that it leaves there.
 section server_cost(const setting&);
 
-/// One lock among processes: how often, how fairly, at which cost.
+/// One lock with contending processes: throughput, fairness, and cost.
 section contention(const setting&);
 
-/// Uncontended locks in deployments of more than one server, beside one.
+/// Uncontended locks in deployments of several servers, compared with one server.
 section deployments(const setting&);
 
 } // namespace leasehold::benchmark

@@ -20,7 +20,7 @@ raw_client::raw_client(asio::io_context& context, const std::string& socket)
 {
     redis::config where;
     where.unix_socket = socket;
-    where.health_check_interval = std::chrono::seconds(0); // its PING would be counted
+    where.health_check_interval = std::chrono::seconds(0); // its PING would count
     connection_->async_run(where, [connection = connection_](boost::system::error_code) {});
 }
 
@@ -45,7 +45,7 @@ asio::awaitable<void> raw_client::prepare()
                                   "return redis.call('DEL', KEYS[1]) end return 0");
 }
 
-// As long as the library's, and as fresh for each acquisition.
+// An owner as long as the library's, and new for each acquisition.
 std::string raw_client::next_owner()
 {
     return "9d9bf2a6-3ad6-4d1c-8f6b-5e7c1f2a3b4c:" + std::to_string(++owners_);
@@ -62,7 +62,7 @@ asio::awaitable<void> raw_client::bare_cycle(std::string name,
         const std::string owner = next_owner();
         request.clear();
         request.push("SET", name, owner, "NX", "PX", 30'000);
-        std::get<0>(acquired).value().reset(); // text is appended to what is there
+        std::get<0>(acquired).value().reset(); // Boost.Redis appends to an existing text
         co_await connection_->async_exec(request, acquired);
         if (std::get<0>(acquired).value() != "OK")
             throw std::runtime_error("the bare lock was not free");
@@ -88,7 +88,7 @@ asio::awaitable<void> raw_client::cycle(std::string name, std::chrono::steady_cl
         request.push("INCRBY", "leasehold:fence", 16);
         co_await connection_->async_exec(request, acquired);
         if (std::get<0>(acquired).value())
-            throw std::runtime_error("the baseline did not get its lock");
+            throw std::runtime_error("the baseline did not acquire its lock");
         request.clear();
         request.push("EVALSHA", release_, 1, name, owner);
         co_await connection_->async_exec(request, released);

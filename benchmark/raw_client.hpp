@@ -15,8 +15,8 @@ namespace leasehold::benchmark {
 
 namespace asio = boost::asio;
 
-/// What a program would do without the library, the locking alone: the library's commands through a
-/// bare Boost.Redis connection, no renewal, no deadline, no waiting.
+/// A program without the library: the same commands through a bare Boost.Redis connection, without
+/// renewals, deadlines and waiters.
 class raw_client
 {
 public:
@@ -28,12 +28,12 @@ public:
     /// Connects and loads the scripts.
     asio::awaitable<void> prepare();
 
-    /// Acquires and releases the lock `name` until `end`, and counts how often into `cycles`.
+    /// Acquires and releases the lock `name` until `end`, and adds the number to `cycles`.
     asio::awaitable<void> cycle(std::string name, std::chrono::steady_clock::time_point end,
                                 std::uint64_t& cycles);
 
-    /// The least that a lock can be: SET NX PX, and a script that compares and deletes. No fence,
-    /// nobody is told.
+    /// A minimal lock: SET NX PX, and a script that compares and deletes. Without a fence and
+    /// without wake-ups.
     asio::awaitable<void> bare_cycle(std::string name, std::chrono::steady_clock::time_point end,
                                      std::uint64_t& cycles);
 
@@ -49,7 +49,7 @@ private:
     asio::awaitable<std::string> load(const char* text);
     std::string next_owner();
 
-    // Its operations refer to it without owning it, so the one that runs it does.
+    // The running operation owns the connection, because operations have pointers into it.
     std::shared_ptr<boost::redis::connection> connection_;
     std::string release_;
     std::string bare_release_;

@@ -45,7 +45,7 @@ std::string aim_text(const figure& each)
     return (least ? "aim ≥ " : "aim ≤ ") + number(each.wanted->bound);
 }
 
-// Columns on a terminal, not bytes.
+// The width in columns of a terminal, not in bytes.
 std::size_t width(const std::string& text)
 {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {

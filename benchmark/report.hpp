@@ -9,7 +9,7 @@
 
 namespace leasehold::benchmark {
 
-/// What a figure should be.
+/// The goal of a figure.
 struct aim
 {
     enum class side : unsigned char
@@ -31,7 +31,7 @@ inline aim at_most(double bound)
     return {aim::side::at_most, bound};
 }
 
-/// One number that was measured, in one case of a measurement.
+/// One measured number, in one case of a measurement.
 struct figure
 {
     std::string situation;
@@ -54,11 +54,11 @@ struct section
 
 using facts = std::vector<std::pair<std::string, std::string>>;
 
-/// An aligned table in plain text, the aim beside the value that has one.
+/// An aligned table in plain text, with the goal next to each figure that has one.
 void print(std::ostream&, const section&);
 void print(std::ostream&, const facts&);
 
-/// The same numbers for programs.
+/// The same figures as JSON.
 void write_json(std::ostream&, const facts&, const std::vector<section>&);
 
 } // namespace leasehold::benchmark

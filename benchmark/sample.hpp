@@ -12,15 +12,15 @@ namespace leasehold::benchmark {
 
 using steady = std::chrono::steady_clock;
 
-/// The middle one; of an even number, the mean of the two in the middle.
+/// The median; of an even number, the mean of the two in the middle.
 double median(std::vector<double> values);
 
 double seconds(steady::duration);
 
-/// CPU time, user and system, of this process so far.
+/// The CPU time of this process so far, user and system.
 double cpu_seconds();
 
-/// Bytes that the heap of this process has given out; 0 where the C library does not tell.
+/// Allocated bytes of the heap of this process; 0 if the C library does not report them.
 double heap_bytes();
 
 /// 1,234,567

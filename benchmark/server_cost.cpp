@@ -25,7 +25,7 @@ asio::awaitable<void> cycle(client& locks, std::string name, steady::time_point 
     }
 }
 
-// Takes its share of names, each once.
+// Acquires and releases its share of the names, each once.
 asio::awaitable<void> use_names(client& locks, std::size_t first, std::size_t end)
 {
     for (std::size_t i = first; i < end; ++i) {
@@ -64,7 +64,7 @@ void measure_names(section& out, const setting& where)
     asio::io_context context(1);
     raw_client raw(context, where.socket);
     session ours(context, where.redis_url());
-    // What the server keeps for connections and scripts is there before.
+    // Before the count, so that the memory for connections and scripts is not in it.
     run(context, use_names(ours.locks(), 0, at_once));
     run(context, raw.flush_all());
     double before = 0, after = 0;
@@ -88,7 +88,7 @@ section server_cost(const setting& where)
     constexpr std::size_t ways = 3; // the baseline, and the layouts
 
     section out{"server_cost",
-                "what a free lock costs the server, acquire + release; baseline: SET NX PX and a "
+                "cost of a free lock at the server, acquire + release; baseline: SET NX PX and a "
                 "script that compares and deletes, without a fence, by a bare Boost.Redis "
                 "connection",
                 {}};
@@ -117,7 +117,7 @@ section server_cost(const setting& where)
             measure(way, time / 5);
         for (std::size_t i = 0; i < rounds; ++i) {
             for (std::size_t step = 0; step < ways; ++step) {
-                const std::size_t way = (i + step) % ways; // neither always comes first
+                const std::size_t way = (i + step) % ways; // each comes first in some round
                 const server_share measured = measure(way, time);
                 server[way].push_back(measured.server);
                 times[way].push_back(measured.time);

@@ -12,7 +12,7 @@ double number(const std::map<std::string, std::string>& fields, const std::strin
 {
     const auto found = fields.find(name);
     if (found == fields.end())
-        throw std::runtime_error("the server does not tell its " + name);
+        throw std::runtime_error("the server does not report " + name);
     return std::strtod(found->second.c_str(), nullptr);
 }
 

@@ -7,13 +7,13 @@
 
 namespace leasehold::benchmark {
 
-/// CPU time that the server's process has used, user and system, in seconds.
+/// The CPU time of the server's process, user and system, in seconds.
 boost::asio::awaitable<void> server_cpu(raw_client&, double& sum);
 
-/// How often the server has read from a connection: once for what a client writes at once.
+/// The number of reads of the server from connections: one for each write of a client.
 boost::asio::awaitable<void> server_reads(raw_client&, double& sum);
 
-/// Bytes that the server has allocated.
+/// The allocated bytes of the server.
 boost::asio::awaitable<void> server_memory(raw_client&, double& bytes);
 
 } // namespace leasehold::benchmark

@@ -12,7 +12,7 @@
 
 namespace leasehold::benchmark {
 
-/// A client that runs until the end of the scope, and is shut down in order then.
+/// A client that runs until the end of the scope, which shuts it down in order.
 class session
 {
 public:
@@ -23,7 +23,7 @@ public:
 
     client& locks() noexcept { return locks_; }
 
-    /// Shuts many down at once.
+    /// Shuts several clients down at the same time.
     static void close(asio::io_context&, std::vector<std::unique_ptr<session>>&);
 
 private:

@@ -1,9 +1,9 @@
-# cmake -P: runs the benchmark with tiny numbers and checks what it writes, not how fast it was.
+# cmake -P: runs the benchmark with tiny numbers and checks its output, not its speed.
 #   RUN      benchmark/run
 #   PROGRAM  the built program
-#   JSON     where the figures go
-#   NAMES    of the measurements
-#   WORDS    that go to benchmark/run, too
+#   JSON     the file for the figures
+#   NAMES    the expected measurements
+#   WORDS    further arguments of benchmark/run
 file(REMOVE "${JSON}")
 execute_process(
     COMMAND "${RUN}" ${WORDS} --quick --program "${PROGRAM}" --json "${JSON}" --html "${JSON}.html"

@@ -14,7 +14,7 @@
 namespace leasehold::benchmark {
 namespace {
 
-// Takes its turn again and again, until its client stops.
+// Repeatedly waits for the lock and releases it, until its client stops.
 asio::awaitable<void> stand_in_line(client& locks, lock_options options, std::uint64_t& turns)
 {
     const mutex shared(locks, "waiters", options);
@@ -31,7 +31,7 @@ asio::awaitable<void> stand_in_line(client& locks, lock_options options, std::ui
     }
 }
 
-// Renewed so seldom that nothing of it is counted.
+// With a long lease time, so that no renewal is counted.
 asio::awaitable<void> hold(client& locks, lease& held)
 {
     const mutex shared(locks, "waiters", {.lease_time = std::chrono::minutes(5)});
@@ -49,7 +49,7 @@ asio::awaitable<void> all_wait(std::vector<std::unique_ptr<session>>& sessions, 
         while (one->locks().stats().waiting < each)
             co_await pause(std::chrono::milliseconds(10));
     }
-    // Connections, subscriptions and the first looks are behind them then.
+    // By then connections, subscriptions and first polls are complete.
     co_await pause(std::chrono::seconds(1));
 }
 
@@ -98,7 +98,7 @@ void measure(section& out, const setting& where, const layout& who, bool locally
                 "per second");
         out.add(situation, "PING while they wait", static_cast<double>(sent.pings) / took,
                 "per second");
-        // Apart from that, because a server that is watched works more.
+        // Measured separately, because MONITOR costs the server time.
         raw_client raw(context, where.socket);
         double served = 0, served_by_then = 0;
         run(context, server_cpu(raw, served));
@@ -124,7 +124,7 @@ void measure(section& out, const setting& where, const layout& who, bool locally
     out.add(situation, "commands" + how,
             static_cast<double>(sent.commands) / static_cast<double>(turns), "per handoff");
 
-    session::close(context, sessions); // tells them all that it is over
+    session::close(context, sessions); // ends all waits
     line.wait();
 }
 
@@ -133,7 +133,7 @@ void measure(section& out, const setting& where, const layout& who, bool locally
 section waiters(const setting& where)
 {
     section out{"waiters",
-                "one name, held elsewhere at first; commands that clients send, counted while "
+                "one name, first held by another client; commands that clients send, counted while "
                 "nothing is timed",
                 {}};
     const std::array<layout, 2> layouts = where.quick

@@ -1,5 +1,5 @@
-"""Bars as SVG: a panel for each figure, a bar for each library, a line from the least to the most
-that was measured."""
+"""Bar charts as SVG: a panel for each figure, a bar for each library, and a line from the smallest
+to the largest measured value."""
 from html import escape
 
 WIDTH, LABEL, VALUE, BAR, GAP, TOP = 760, 170, 190, 18, 8, 44
@@ -12,7 +12,7 @@ def text(x, y, words, size=12, **attributes):
 
 
 def panel(title, rows, y):
-    """`rows` is (name, median, least, most, own, shown); gives its SVG and its height."""
+    """`rows` is (name, median, least, most, own, shown). Returns its SVG and its height."""
     most = max((row[3] for row in rows), default=0) or 1
     scale = (WIDTH - LABEL - VALUE) / most
     parts = [text(12, y + 16, title, 13, font_weight="bold")]

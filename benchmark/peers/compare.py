@@ -31,28 +31,29 @@ def parse(words):
     names = [each.name for each in libraries.ALL]
     parser = argparse.ArgumentParser(
         prog="benchmark/run --peers", allow_abbrev=False,
-        description="Gets and builds other lock libraries, and gives them and this one the same "
-        "jobs at one Redis server, in turns. One whose toolchain is not on this machine is "
-        "skipped, and said so. Progress goes to the standard error. All takes two to three hours.")
+        description="Downloads and builds other lock libraries, and runs the same jobs with them "
+        "and with this library at one Redis server. Reports and skips a library whose toolchain is "
+        "not installed. Progress goes to standard error. A full run takes two to three hours.")
     parser.add_argument("--job", action="append", choices=jobs.ALL, metavar="JOB",
-                        help="only this one, more with more --job: " + ", ".join(jobs.ALL))
+                        help="run only this job; repeatable: " + ", ".join(jobs.ALL))
     parser.add_argument("--peer", action="append", choices=names, metavar="PEER",
-                        help="only this one, more with more --peer: " + ", ".join(names))
+                        help="run only this library; repeatable: " + ", ".join(names))
     parser.add_argument("--rounds", type=positive(int), default=5, metavar="N",
-                        help="each library does each job so often; default: 5")
+                        help="number of rounds of each job; default: 5")
     parser.add_argument("--seconds", type=positive(float), metavar="S",
-                        help="how long a measurement takes; default: 5 to 30, by the job")
-    parser.add_argument("--json", metavar="FILE", help="where all figures go for programs")
+                        help="time of a measurement; default: 5 to 30, depending on the job")
+    parser.add_argument("--json", metavar="FILE", help="write all figures as JSON")
     parser.add_argument("--add", action="append", default=[], metavar="FILE",
-                        help="takes figures that an earlier run wrote with --json into the table, "
-                        "the JSON and the charts: of jobs that this run leaves out, measured on "
-                        "the same machine")
+                        help="add the figures that an earlier run on this machine wrote with "
+                        "--json, for the jobs that this run does not measure")
     parser.add_argument("--svg", metavar="DIR",
-                        help="where charts go: one file for each job, and overview.svg")
+                        help="write charts: one file for each job, and overview.svg")
     parser.add_argument("--quick", action="store_true",
-                        help="one round, tiny numbers: shows that it works, nothing of speed")
+                        help="one round, tiny numbers: checks that it works, does not measure "
+                        "speed")
     parser.add_argument("--programs", metavar="DIR",
-                        help="where peer_leasehold and peer_floor are built already")
+                        help="folder of the built programs peer_leasehold and peer_floor; default: "
+                        "builds them")
     return parser.parse_args(words)
 
 
@@ -72,7 +73,7 @@ class Progress:
 
 
 def prepare(chosen, say, results):
-    """(library, the words that start it) of those that are to be had."""
+    """Returns (library, its command) of those that are available."""
     ready = []
     for library in chosen:
         try:
@@ -88,7 +89,7 @@ def prepare(chosen, say, results):
 
 def main():
     given = parse(sys.argv[1:])
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the programs end, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends the programs, too
     libraries.Native.programs = given.programs
     rounds = 1 if given.quick else given.rounds
     server = Server(int(os.environ["LEASEHOLD_TCP_URL"].rpartition(":")[2]))
@@ -113,7 +114,7 @@ def main():
     for job in wanted:
         taking_part = [each for each in ready if not each[0].jobs or job in each[0].jobs]
         for round_ in range(rounds):
-            # A B C, then B C A: none always follows the same one.
+            # A B C, then B C A, so that the conditions are the same for all.
             first = round_ % max(len(taking_part), 1)
             for library, words in taking_part[first:] + taking_part[:first]:
                 say(f"{job}, round {round_ + 1} of {rounds}: {library.name}")

@@ -1,5 +1,5 @@
-// The least that a lock can be, by a bare Boost.Redis connection: SET NX PX, and a script that
-// compares and deletes. See README.md in this folder.
+// A minimal lock through a bare Boost.Redis connection: SET NX PX, and a script that compares and
+// deletes. See README.md in this folder.
 #include "protocol.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -65,7 +65,7 @@ private:
 struct holding
 {
     std::string owner;
-    std::shared_ptr<asio::steady_timer> renewal; ///< Cancelled when it is given back.
+    std::shared_ptr<asio::steady_timer> renewal; ///< Cancelled by the release.
 };
 
 class polled_lock
@@ -125,7 +125,7 @@ private:
                 co_return;
             co_await at.connection->async_exec(request, answer);
             if (std::get<0>(answer).value() != 1)
-                co_return; // given back meanwhile, or lost, which the driver sees
+                co_return; // released meanwhile, or lost, which the driver detects
         }
     }
 

@@ -1,5 +1,5 @@
-// What the peers that are written in Go share: README.md in this folder says what a peer is told
-// and what it answers. A peer has named(number), whose acquire and hold give back the release.
+// The common part of the peers in Go. README.md in this folder describes their protocol. A peer has
+// named(number), whose acquire and hold return the release function.
 package main
 
 import (
@@ -66,7 +66,7 @@ func cycle(one lock, end time.Time) cycles {
 	}
 }
 
-// At most so many at once, where that is more than zero.
+// The maximum number of concurrent calls; 0: no limit.
 func times(count, atOnce int, do func(number int)) {
 	if atOnce == 0 || atOnce > count {
 		atOnce = count

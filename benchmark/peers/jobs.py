@@ -1,5 +1,5 @@
-"""The jobs. Each takes a contest, in which one library is started, and yields (situation, {figure:
-number}), one situation after the other. README.md in this folder says what the figures mean."""
+"""The jobs. Each gets a contest, which starts one library, and yields (situation, {figure: number})
+for each situation. README.md in this folder explains the figures."""
 import contextlib
 import math
 import random
@@ -12,11 +12,11 @@ US_PER_S = 1e6
 
 
 class TooLarge(Exception):
-    """This machine has not the room for it."""
+    """This machine has too little memory for the job."""
 
 
 class Contest:
-    """One library at the server, in one round."""
+    """One library in one round."""
 
     def __init__(self, library, words, server, seconds, quick):
         self.library = library
@@ -47,7 +47,7 @@ class Contest:
             first = start()
             self.key = first.answer()["key"]
             if first.resident() * count > memory_there():
-                raise TooLarge(f"{count} processes need more memory than is there")
+                raise TooLarge(f"{count} processes need more memory than is available")
             others = [start() for _ in range(count - 1)]
             for each in others:
                 each.answer()
@@ -60,7 +60,7 @@ def memory_there():
 
 
 def quantile(steps, part):
-    """Of a histogram in steps of one percent, in microseconds."""
+    """Returns a quantile of a histogram in steps of one percent, in microseconds."""
     left = part * (sum(steps.values()) - 1)
     for step in sorted(steps):
         left -= steps[step]
@@ -77,7 +77,7 @@ def merged(histograms):
 
 
 def jain(shares):
-    """1 when all have the same, 1 / n when one has all."""
+    """Returns 1 if all shares are equal, 1 / n if one has everything."""
     squares = sum(share * share for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares else math.nan
 
@@ -115,7 +115,7 @@ def hot_key(contest):
             while time.monotonic() < end:
                 held += server.call("EXISTS", contest.key)
                 looks += 1
-                time.sleep(random.uniform(0.005, 0.015))  # not in step with what it looks at
+                time.sleep(random.uniform(0.005, 0.015))  # irregular, so that it is independent
             commands, cpu = server.commands() - commands, server.cpu() - cpu
             own_cpu = sum(each.cpu() for each in peers) - own_cpu
             answers = [each.answer(time_ + 60) for each in peers]
@@ -135,7 +135,7 @@ def hot_key(contest):
             }
 
 
-def handover(contest):
+def handoff(contest):
     with contest.processes(2) as peers:
         contest.warm_up(peers, 1, 1)
         times = Counter()
@@ -144,7 +144,7 @@ def handover(contest):
         holder.ask("hold", 1)
         while time.monotonic() < end:
             waiter.tell("hold", 1)
-            time.sleep(random.uniform(0.03, 0.13))  # at any phase of one that polls
+            time.sleep(random.uniform(0.03, 0.13))  # at any phase of a poll
             released = holder.ask("drop")["at"]
             took = max(waiter.answer(60)["at"] - released, 1)
             times[round(100 * math.log(took))] += 1
@@ -161,7 +161,7 @@ def waiters(contest):
             holder.ask("hold", 1)
             for each in peers:
                 each.tell("once", tasks)
-            time.sleep(contest.pick(3, 0.3))  # connections and first looks are behind them then
+            time.sleep(contest.pick(3, 0.3))  # connections and first polls end before
             time_ = contest.seconds(5)
             commands, cpu, begin = contest.server.commands(), contest.server.cpu(), time.monotonic()
             time.sleep(time_)
@@ -172,7 +172,7 @@ def waiters(contest):
             yield f"{processes} process{'es' * (processes > 1)} x {tasks}", {
                 "commands/s idle": commands / time_,
                 "server CPU % idle": cpu / time_ * 100,
-                "all had it ms": (last - released) / 1000,
+                "all served ms": (last - released) / 1000,
             }
 
 
@@ -182,7 +182,7 @@ def held(contest):
     server = contest.server
     with contest.processes(1, contest.pick(max(int(time_ * 1000 / 3), 300), 1000)) as [peer]:
         contest.warm_up([peer], 64, 64)
-        for verb in (("hold", min(count, 1000)), ("drop",)):  # what is needed only once
+        for verb in (("hold", min(count, 1000)), ("drop",)):  # allocates the memory needed once
             peer.ask(*verb)
         resident, memory = peer.resident(), server.memory()
         others = server.call("DBSIZE")
@@ -218,13 +218,13 @@ def killed(contest):
     yield f"lease {lease_ms} ms", {"median ms": times[len(times) // 2], "max ms": times[-1]}
 
 
-ALL = {job.__name__: job for job in (uncontended, hot_key, handover, waiters, held, killed)}
+ALL = {job.__name__: job for job in (uncontended, hot_key, handoff, waiters, held, killed)}
 
 TITLES = {
     "uncontended": "acquire + release on distinct keys, one process",
-    "hot_key": "one key, acquired and released over and over; Jain over processes",
-    "handover": "from the call of release in one process to the grant in another",
-    "waiters": "all wait for one key that is held, then each takes it once",
-    "held": "held locks that are renewed in one process, for three lease times",
-    "killed": "the holder is killed with SIGKILL: until the next has the lock",
+    "hot_key": "one key, acquired and released repeatedly; Jain over processes",
+    "handoff": "from the call of release in one process to the grant in another",
+    "waiters": "all wait for one held key, then each acquires it once",
+    "held": "held locks with renewals in one process, for three lease times",
+    "killed": "from the SIGKILL of the holder to the next grant",
 }

@@ -1,4 +1,4 @@
-// This library, beside the others. See README.md in this folder.
+// The program of this library. See README.md in this folder.
 #include "../session.hpp"
 #include "protocol.hpp"
 
@@ -16,7 +16,7 @@ public:
 
     auto lock() const { return mutex_.async_lock(); }
     static auto unlock(lease& held) { return held.async_release(); }
-    static void keep(lease&) {} // a lease renews itself
+    static void keep(lease&) {} // the client renews a lease
 
 private:
     mutex mutex_;

@@ -1,4 +1,4 @@
-"""The libraries that are compared: how each is had, started and set."""
+"""The compared libraries: installation, start and settings."""
 import importlib.util
 import os
 import re
@@ -13,7 +13,7 @@ CACHE = Path(os.environ.get("LEASEHOLD_CACHE")
 
 
 class Missing(Exception):
-    """Its toolchain is not on this machine."""
+    """The toolchain of a library is not installed."""
 
 
 class Library:
@@ -24,21 +24,21 @@ class Library:
         self.name = name
         self.settings = settings
         self.source = source or name  # the folder of its program
-        self.options = options  # words after those that every peer takes
+        self.options = options  # further arguments of its program
         self.jobs = jobs  # None: all
         self.version = re.search(pattern, (HERE / version_file).read_text())[1]
 
     def prepare(self, say):
-        """Gets and builds it: the words that start it."""
+        """Downloads and builds it. Returns its command."""
         missing = [tool for tool in self.tools if not shutil.which(tool)]
         if missing:
-            raise Missing("not on this machine: " + ", ".join(missing))
+            raise Missing("not installed: " + ", ".join(missing))
         folder = CACHE / "benchmark_peers" / self.source
         folder.mkdir(parents=True, exist_ok=True)
         for file in (HERE / self.source).glob("*"):
             if file.is_file():
                 shutil.copy2(file, folder)
-        say(f"{self.name}: getting and building it")
+        say(f"{self.name}: downloading and building it")
         return self.build(folder)
 
 
@@ -51,8 +51,8 @@ def run(folder, *words):
 
 
 class Native(Library):
-    """In C++, built as the project is."""
-    programs = None  # where they are built already
+    """A program in C++, built with the project."""
+    programs = None  # the folder of the built programs
 
     def __init__(self, name, settings, program, **more):
         super().__init__(name, ROOT / "CMakeLists.txt", r"project\([^)]*VERSION ([0-9.]+)",
@@ -70,7 +70,7 @@ class Native(Library):
         folder = self.programs or ROOT / "build/release/benchmark"
         program = Path(folder).resolve() / self.program
         if not program.exists():
-            raise RuntimeError(f"{program} is not there")
+            raise RuntimeError(f"{program} does not exist")
         return [str(program)]
 
 
@@ -79,7 +79,7 @@ class Python(Library):
 
     def build(self, folder):
         if not importlib.util.find_spec("ensurepip"):
-            raise Missing("not on this machine: python3-venv")
+            raise Missing("not installed: python3-venv")
         if not (folder / "bin/python").exists():
             run(folder, "python3", "-m", "venv", str(folder))
         run(folder, "bin/pip", "install", "--quiet", "--disable-pip-version-check", "-r",
@@ -123,27 +123,27 @@ ALL = [
     Native("leasehold_polling", "the same, on a loop that polls for 50 us before it sleeps",
            "peer_leasehold", options=("polling",), jobs=("uncontended",)),
     Native("floor", "bare Boost.Redis: SET NX PX, and a script that compares and deletes; "
-           "1 connection; looks again after 1 to 20 ms", "peer_floor"),
+           "1 connection; polls after 1 to 20 ms", "peer_floor"),
     Native("floor_polling", "the same, on a loop that polls for 50 us before it sleeps",
            "peer_floor", options=("polling",), jobs=("uncontended",)),
     Python("redis_py", "redis_py/requirements.txt", r"==(.*)",
-           "asyncio, hiredis; pool that waits, 64 connections; lease 30 s; "
-           "looks again after 100 ms (default); the peer renews"),
+           "asyncio, hiredis; blocking pool, 64 connections; lease 30 s; "
+           "polls after 100 ms (default); the peer renews"),
     Go("redsync", "redsync/go.mod", r"redsync/v4 v(.*)",
-       "go-redis, default pool; lease 8 s (default); looks again after 50 to 250 ms (default), "
-       "however often; the peer renews"),
+       "go-redis, default pool; lease 8 s (default); polls after 50 to 250 ms (default), "
+       "without limit; the peer renews"),
     Go("rueidislock", "rueidislock/go.mod", r"rueidis v(.*)",
        "1 connection, pipelined; three keys for each lock, of which two count (default); "
        "lease 5 s (default); renews"),
     Go("rueidislock_one_key", "rueidislock/go.mod", r"rueidis v(.*)",
-       "KeyMajority 1, NoLoopTracking, TryNextAfter 5 s; else the same; not where a process "
-       "waits for another: there it comes to wait for ever for a key that nobody has",
+       "KeyMajority 1, NoLoopTracking, TryNextAfter 5 s; else the same; not in jobs where a "
+       "process waits for another: there it may wait forever for a free key",
        source="rueidislock", options=("one_key",),
        jobs=("uncontended", "held")),
     Node("node_redlock", "node_redlock/package.json", r'"redlock": "(.*)"',
-         "ioredis, 1 connection; lease 30 s; looks again after 200 to 300 ms (default), however "
-         "often; the peer renews"),
+         "ioredis, 1 connection; lease 30 s; polls after 200 to 300 ms (default), without limit; "
+         "the peer renews"),
     Java("redisson", "redisson/pom.xml", r"redisson.version>(.*)</",
          "RLock, a thread for each task; default pools; lease 30 s (default); renews; "
-         "warmed up for 10 s, but for a hundred processes"),
+         "warmed up for 10 s, except with a hundred processes"),
 ]

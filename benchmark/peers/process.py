@@ -1,4 +1,4 @@
-"""A peer that runs, and what it costs."""
+"""A running peer, and its cost."""
 import json
 import os
 import selectors
@@ -9,11 +9,11 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Failed(Exception):
-    """A peer that ended, said nothing in time, or said what it should not."""
+    """A peer has ended, has not answered in time, or has given a wrong answer."""
 
 
 class Process:
-    """Ends with the `with` statement, by SIGKILL."""
+    """A process that is killed at the end of the `with` statement."""
 
     def __init__(self, command, port, lease_ms=0):
         words, extra = command
@@ -33,7 +33,7 @@ class Process:
         self.kill()
 
     def kill(self):
-        """The moment before it, in microseconds since 1970."""
+        """Kills it. Returns the time before that, in microseconds since 1970."""
         at = time.time_ns() // 1000
         self._process.kill()
         self._process.wait()
@@ -52,7 +52,7 @@ class Process:
             raise Failed(self._last_words()) from None
 
     def answer(self, seconds=300):
-        """The next line that it writes."""
+        """Returns the next line that it writes."""
         end = time.monotonic() + seconds
         with selectors.DefaultSelector() as pipes:
             for pipe in (self._process.stdout, self._process.stderr):
@@ -79,18 +79,18 @@ class Process:
         return self.answer(seconds)
 
     def cpu(self):
-        """Seconds, user and system, of all its threads."""
+        """Returns the CPU seconds, user and system, of all its threads."""
         with open(f"/proc/{self._process.pid}/stat") as file:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def resident(self):
-        """Bytes."""
+        """Returns the resident memory in bytes."""
         with open(f"/proc/{self._process.pid}/status") as file:
             for line in file:
                 if line.startswith("VmRSS:"):
                     return int(line.split()[1]) * 1024
-        raise Failed("it has ended")
+        raise Failed("the process has ended")
 
     def _last_words(self):
         try:
@@ -99,4 +99,5 @@ class Process:
         except subprocess.TimeoutExpired:
             pass
         lines = self._errors.decode(errors="replace").strip().splitlines()
-        return "it ended: " + (" / ".join(lines[-3:]) or f"code {self._process.returncode}")
+        why = " / ".join(lines[-3:]) or f"code {self._process.returncode}"
+        return "the process ended: " + why

@@ -21,13 +21,12 @@
 
 #include <unistd.h>
 
-/// What the peers that are written in C++ share: README.md in this folder says what a peer is told
-/// and what it answers.
+/// The common part of the peers in C++. README.md in this folder describes their protocol.
 namespace leasehold::benchmark::peers {
 
 using clock = std::chrono::steady_clock;
 
-/// Times in steps of one percent: short to tell, however many there are.
+/// Counts of times in steps of one percent, so that the answer stays short.
 class histogram
 {
 public:
@@ -84,7 +83,7 @@ asio::awaitable<void> once(Lock lock)
     co_await lock.unlock(held);
 }
 
-/// Every `step`th of the locks.
+/// Acquires every `step`th of the locks.
 template <class Lock, class Held>
 asio::awaitable<void> take(std::vector<Lock>& locks, std::vector<Held>& held, std::size_t first,
                            std::size_t step)
@@ -104,7 +103,7 @@ asio::awaitable<void> drop(std::vector<Lock>& locks, std::vector<Held>& held, st
             co_await locks[i].unlock(held[i]);
         }
         catch (const std::exception&) {
-            // One that was lost: the driver counts those that were not.
+            // The lock was lost. The driver counts the held locks.
         }
     }
 }
@@ -126,12 +125,12 @@ inline std::int64_t since_1970_us()
         .count();
 }
 
-/// With the word "polling".
+/// The time of polling with the argument "polling".
 inline constexpr std::chrono::microseconds polling_patience{50};
 
-/// Answers what the driver writes to the standard input, until that ends. `named(i)` is a lock;
-/// those of the same number exclude each other. `patience`: for how long the tasks of `cycle` poll
-/// before they sleep.
+/// Executes the commands of the driver until the end of the standard input. `named(i)` returns a
+/// lock; locks with the same number exclude each other. `patience`: time for which the tasks of
+/// `cycle` poll before they sleep.
 template <class Held, class Named>
 void serve(asio::io_context& context, Named named, std::chrono::microseconds patience = {})
 {
@@ -141,7 +140,7 @@ void serve(asio::io_context& context, Named named, std::chrono::microseconds pat
     asio::posix::stream_descriptor in(context, ::dup(STDIN_FILENO));
     std::string buffer, line;
     for (;;) {
-        crew reading(context); // while what is held is renewed
+        crew reading(context); // meanwhile the held locks are renewed
         reading.add(read_line(in, buffer, line));
         reading.wait(std::chrono::hours(1));
         std::istringstream words(line);

@@ -1,4 +1,4 @@
-"""What was measured as an aligned table, as JSON, and as charts."""
+"""The figures as an aligned table, as JSON, and as charts."""
 import json
 import statistics
 import textwrap
@@ -7,27 +7,27 @@ from pathlib import Path
 import chart
 import jobs
 
-# The panels of the charts: these figures, of all situations of the job.
+# The panels of the charts: these figures, for all situations of the job.
 CHARTS = {
     "uncontended": ("cycles/s", "server CPU us", "client CPU us"),
     "hot_key": ("handoffs/s", "wait p99 ms", "Jain"),
-    "handover": ("p50 us", "p99 us"),
-    "waiters": ("commands/s idle", "all had it ms"),
+    "handoff": ("p50 us", "p99 us"),
+    "waiters": ("commands/s idle", "all served ms"),
     "held": ("client CPU %", "server CPU %", "client bytes each", "server bytes each"),
     "killed": ("median ms", "max ms"),
 }
 
-# What one looks at first: of each the last situation, which has most tasks.
+# The panels of the overview: of each job the last situation, which has most tasks.
 OVERVIEW = (
-    ("uncontended", "cycles/s", "free locks: acquired and released a second; more is better"),
-    ("uncontended", "server CPU us", "what each costs the server, CPU us; less is better"),
-    ("hot_key", "handoffs/s", "a hot lock: handovers a second; more is better"),
-    ("hot_key", "wait max ms", "the longest wait for it, ms; less is better"),
-    ("waiters", "commands/s idle", "commands a second while all wait; less is better"),
-    ("held", "client CPU %", "locks held and renewed: CPU of the program, %; less is better"),
+    ("uncontended", "cycles/s", "free locks: acquires and releases per second; more is better"),
+    ("uncontended", "server CPU us", "free locks: CPU of the server for each, us; less is better"),
+    ("hot_key", "handoffs/s", "a contended lock: handoffs per second; more is better"),
+    ("hot_key", "wait max ms", "a contended lock: longest wait, ms; less is better"),
+    ("waiters", "commands/s idle", "commands per second while all wait; less is better"),
+    ("held", "client CPU %", "held locks with renewals: CPU of the program, %; less is better"),
 )
 
-# What figures of two runs have to have in common to be in one table.
+# The facts that must be the same in two runs, so that one table can have the figures of both.
 SAME = ("server", "processor", "system")
 
 
@@ -38,7 +38,7 @@ def shown(value):
 
 
 class Results:
-    """Of each job and situation: the figures of each library, one value for each round."""
+    """The figures of each library for each job and situation, one value for each round."""
 
     def __init__(self, about, libraries):
         self.about = about
@@ -51,11 +51,11 @@ class Results:
         of = self._values[job].setdefault(situation, {})
         for figure, value in figures.items():
             values = of.setdefault(figure, {}).setdefault(library, [])
-            if value == value:  # there is no p99 of nothing
+            if value == value:  # not NaN, such as a quantile of an empty histogram
                 values.append(value)
 
     def skip(self, why):
-        if why not in self.skipped:  # each round says so
+        if why not in self.skipped:  # each round reports it
             self.skipped.append(why)
 
     def _measured(self):
@@ -79,7 +79,7 @@ class Results:
              "figures": self.summary()}, indent=1) + "\n")
 
     def read_json(self, path, measured_now):
-        """Adds what write_json wrote, but for the jobs that are measured now."""
+        """Adds the figures of a file of write_json, except for the jobs of this run."""
         try:
             earlier = json.loads(Path(path).read_text())
             machine, skipped, failures = (earlier[each]
@@ -161,7 +161,7 @@ class Results:
                 overview.append((f"{title} ({situation})", self._bars(figures[figure])))
         if overview:
             (folder / "overview.svg").write_text(
-                chart.svg("Locks in Redis, side by side", overview, footer))
+                chart.svg("Locks in Redis compared", overview, footer))
 
     def _bars(self, of):
         bars = []

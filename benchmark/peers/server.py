@@ -1,4 +1,4 @@
-"""What the driver asks the Redis server: commands over one socket, and figures out of INFO."""
+"""The driver's connection to the Redis server: commands, and figures of INFO."""
 import socket
 
 
@@ -24,7 +24,7 @@ class Server:
         if kind == b"$":
             size = int(rest)
             return None if size < 0 else self._replies.read(size + 2)[:-2].decode()
-        raise RuntimeError(f"the server said {line!r} to {words[0]!r}")
+        raise RuntimeError(f"the server answered {line!r} to {words[0]!r}")
 
     def info(self, section):
         lines = (line.partition(":") for line in self.call("INFO", section).splitlines())
@@ -37,12 +37,12 @@ class Server:
         return "Redis " + fields["redis_version"]
 
     def cpu(self):
-        """Seconds, user and system."""
+        """Returns the CPU seconds, user and system."""
         fields = self.info("cpu")
         return float(fields["used_cpu_user"]) + float(fields["used_cpu_sys"])
 
     def commands(self):
-        """Those that it has run, in scripts too, but for the driver's own."""
+        """Returns the number of executed commands, also in scripts, without the driver's own."""
         own = self.sent
         return int(self.info("stats")["total_commands_processed"]) - own
 

@@ -1,8 +1,8 @@
-# cmake -P: compares this library with the floor in tiny numbers and checks what the driver writes,
-# not how fast anything was.
+# cmake -P: compares this library with the floor, with tiny numbers, and checks the output of the
+# driver, not the speed.
 #   RUN       benchmark/run
 #   PROGRAMS  the folder of the built programs
-#   FOLDER    where the figures and charts go
+#   FOLDER    the folder for figures and charts
 cmake_minimum_required(VERSION 3.22)
 file(REMOVE_RECURSE "${FOLDER}")
 file(MAKE_DIRECTORY "${FOLDER}")
@@ -22,7 +22,7 @@ foreach(i RANGE ${last})
     string(JSON peer GET "${text}" figures ${i} peer)
     list(APPEND seen "${job} ${peer}")
 endforeach()
-foreach(job uncontended hot_key handover waiters held killed)
+foreach(job uncontended hot_key handoff waiters held killed)
     foreach(peer leasehold floor)
         if(NOT "${job} ${peer}" IN_LIST seen)
             message(FATAL_ERROR "no figure of ${peer} in ${job}:\n${output}")
@@ -36,7 +36,7 @@ if(NOT EXISTS "${FOLDER}/overview.svg")
     message(FATAL_ERROR "no chart of them all")
 endif()
 
-# Figures of an earlier run go into the table of another one, and nothing else does.
+# --add adds the figures of an earlier run, and rejects any other file.
 execute_process(COMMAND "${RUN}" --peers --quick --peer floor --programs "${PROGRAMS}" --job killed
         --add "${FOLDER}/figures.json" --json "${FOLDER}/all.json"
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
@@ -50,5 +50,5 @@ execute_process(COMMAND "${RUN}" --peers --quick --peer floor --programs "${PROG
         --add "${FOLDER}/nonsense.json"
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 if(result EQUAL 0 OR NOT errors MATCHES "nonsense.json: is not what --json writes")
-    message(FATAL_ERROR "nonsense is taken for figures (${result}):\n${output}\n${errors}")
+    message(FATAL_ERROR "an invalid file was accepted (${result}):\n${output}\n${errors}")
 endif()

@@ -17,7 +17,7 @@ var locks = redsync.New(goredis.NewPool(
 type lock struct{ mutex *redsync.Mutex }
 
 func named(number int) lock {
-	options := []redsync.Option{redsync.WithTries(math.MaxInt)} // its 32 tries would not last
+	options := []redsync.Option{redsync.WithTries(math.MaxInt)} // the default of 32 tries is too small
 	if lease > 0 {
 		options = append(options, redsync.WithExpiry(lease))
 	}
@@ -32,7 +32,7 @@ func (l lock) acquire() func() {
 	}
 }
 
-// It does not renew by itself.
+// Renews the lock, because redsync does not do it by itself.
 func (l lock) hold() func() {
 	release := l.acquire()
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -46,7 +46,7 @@ func (l lock) hold() func() {
 				return
 			case <-period.C:
 				if ok, err := l.mutex.Extend(); !ok || err != nil {
-					return // the driver sees that it is lost
+					return // the driver detects the loss
 				}
 			}
 		}

@@ -15,12 +15,12 @@ var locks = open()
 func open() rueidislock.Locker {
 	option := rueidislock.LockerOption{
 		ClientOption: rueidis.ClientOption{InitAddress: []string{"127.0.0.1:" + os.Args[1]}},
-		KeyValidity:  lease, // its own when 0
+		KeyValidity:  lease, // 0: the default
 	}
 	if len(os.Args) > 3 && os.Args[3] == "one_key" {
-		// As its documentation recommends for one server, from Redis 7.0.5 on. An answer that comes
-		// later than TryNextAfter leaves the waiter waiting for ever; the default, 20 ms, is for
-		// those who have another key to try.
+		// As its documentation recommends for one server, from Redis 7.0.5 on. If an answer arrives
+		// after TryNextAfter, the waiter waits forever. The default of 20 ms is for waiters that
+		// have another key to try.
 		option.KeyMajority = 1
 		option.NoLoopTracking = true
 		option.TryNextAfter = 5 * time.Second
