@@ -39,7 +39,7 @@ class LeaseholdConan(ConanFile):
         check_min_cppstd(self, 20)
 
     def requirements(self):
-        # In the library's headers.
+        # The library's headers include it.
         self.requires("boost/[>=1.91 <2]", transitive_headers=True, options={"header_only": True})
         self.requires("openssl/[>=3 <4]", transitive_libs=True)
 

@@ -1,5 +1,5 @@
-# As Debian wants it: completions for zsh where its zsh looks, and manuals and changelogs
-# compressed, without a time stamp.
+# Follows Debian's conventions: the completions are in the folder of its zsh, and manuals and
+# changelogs are compressed without a time stamp.
 set(share "${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/share")
 if(EXISTS "${share}/zsh/site-functions")
     file(RENAME "${share}/zsh/site-functions" "${share}/zsh/vendor-completions")

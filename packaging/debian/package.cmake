@@ -1,6 +1,6 @@
-# cpack, in a build tree: a Debian package with the command, its manual and its completions. The
-# library itself is not in it, because no Debian release has the Boost that its headers need. The
-# command is to need no other package of this project.
+# cpack in a build tree makes a Debian package with the command, its manual and its completions. It
+# does not contain the library, because no Debian release has the Boost that its headers need. The
+# command must not need another package of this project.
 if(BUILD_SHARED_LIBS)
     return()
 endif()

@@ -1,11 +1,11 @@
 # leasehold_pkg_config(NAME LIBRARY DESCRIPTION [REQUIRES ...] [STATIC ...] [STATIC_LIBRARY FILE])
-# NAME.pc for the library leasehold_LIBRARY. REQUIRES are modules that its users link as well,
-# STATIC those that they do when it is a static library. STATIC_LIBRARY is linked likewise; it has
-# no module of the same name everywhere.
+# Writes NAME.pc for the library leasehold_LIBRARY. Its users also link the modules of REQUIRES, and
+# those of STATIC if it is a static library. STATIC_LIBRARY is a file that they then link, too: a
+# library whose module has different names.
 function(leasehold_pkg_config pc_name library pc_description)
     cmake_parse_arguments(PARSE_ARGV 3 pc "" "STATIC_LIBRARY" "REQUIRES;STATIC")
 
-    # No folder of this machine in it, where that can be: the tree may be moved.
+    # Relative folders where possible, because the installed tree may be moved.
     set(pc_libdir ${CMAKE_INSTALL_FULL_LIBDIR})
     set(pc_includedir ${CMAKE_INSTALL_FULL_INCLUDEDIR})
     set(pc_prefix ${CMAKE_INSTALL_PREFIX})

@@ -1,5 +1,5 @@
 # An overlay port: vcpkg install leasehold --overlay-ports=packaging/vcpkg/ports
-# It builds the sources that it lies in. In a registry vcpkg_from_github takes this line's place.
+# It builds the source tree that contains it. A port in a registry uses vcpkg_from_github instead.
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../../.." ABSOLUTE)
 
 vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
