@@ -1,4 +1,4 @@
-# How Sphinx builds the pages; docs/run calls it.
+# The configuration of Sphinx, which docs/run runs.
 import sys
 from pathlib import Path
 
@@ -15,7 +15,7 @@ exclude_patterns = ["programs", "sessions", "benchmark", "example", "monitoring"
                     "requirements.txt"]
 highlight_language = "none"
 
-# What doxygen has read of the public headers.
+# The XML of doxygen for the public headers.
 breathe_projects = {"leasehold": str(here.parent / "doxygen/xml")}
 breathe_default_project = "leasehold"
 breathe_domain_by_extension = {"hpp": "cpp"}
@@ -23,7 +23,7 @@ breathe_domain_by_extension = {"hpp": "cpp"}
 myst_enable_extensions = ["tasklist"]
 myst_heading_anchors = 4
 
-# Nothing is loaded from elsewhere; the fonts are the reader's.
+# The pages load nothing from other sites, and use the fonts of the reader's system.
 html_theme = "furo"
 html_static_path = ["theme"]
 html_css_files = ["pages.css"]

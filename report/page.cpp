@@ -21,7 +21,7 @@ void write_page(std::ostream& to, std::string_view json)
     const std::string_view page = page_html;
     const auto at = page.find(gap);
     to << page.substr(0, at);
-    // Nothing in the data may end the script that they stand in.
+    // The data must not end the script element that contains them.
     for (const char c : json) {
         if (c == '<')
             to << "\\u003c";

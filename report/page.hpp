@@ -7,16 +7,15 @@
 
 namespace leasehold::report {
 
-/// Writes a page that is whole in itself: page.html, with these data in it.
-/// @param json What the page draws: what `timeline::to_json` makes, or the figures that
-///             benchmark/run writes for programs.
+/// Writes a self-contained page: page.html with these data.
+/// @param json The result of `timeline::to_json`, or the JSON of benchmark/run.
 void write_page(std::ostream& to, std::string_view json);
 
-/// As `write_page`, into a file.
-/// @throws std::runtime_error It cannot be written.
+/// The same, to a file.
+/// @throws std::runtime_error The file cannot be written.
 void write_page_file(const std::string& file, std::string_view json);
 
-/// Appends a text as JSON has it, in quotes. What is not ASCII becomes `?`.
+/// Appends a text as a JSON string. Characters other than ASCII become `?`.
 void append_json(std::string& to, std::string_view text);
 
 } // namespace leasehold::report

@@ -10,19 +10,19 @@
 
 namespace leasehold::report {
 
-/// How something on a timeline looks.
+/// The look of a bar or a mark.
 enum class look : unsigned char
 {
-    lease,   ///< A bar: somebody holds a lease.
-    lock,    ///< A bar: a server has a lock for somebody.
-    fault,   ///< Bar or mark: something was broken.
+    lease,   ///< A bar: a client holds a lease.
+    lock,    ///< A bar: a server has a lock of a client.
+    fault,   ///< A bar or a mark: a fault.
     stopped, ///< A bar: a process did not run.
     message, ///< A mark.
     loss,    ///< A mark.
     wrong,   ///< A mark: a promise was broken.
 };
 
-/// What happened when, in lanes, as a page.
+/// A page with events on a time axis, in lanes.
 class timeline
 {
 public:
@@ -33,19 +33,18 @@ public:
         facts_.emplace_back(std::move(name), std::move(value));
     }
 
-    /// The lane with this name. They are shown in the order of their names.
+    /// Returns the lane with this name. Lanes are sorted by name.
     [[nodiscard]] std::size_t lane(std::string_view name);
 
-    /// Something at one time, in seconds.
+    /// Adds an event at one time, in seconds.
     void mark(std::size_t lane, double at, look how, std::string text);
 
-    /// Something that goes on, from now on until `end_bar`, or the end of the timeline. Returns its
-    /// number.
+    /// Begins a bar, which ends with `end_bar` or at the end of the timeline. Returns its number.
     std::size_t begin_bar(std::size_t lane, double at, look how, std::string label,
                           std::string text);
     void end_bar(std::size_t number, double at, std::string_view text = {});
 
-    /// For `write_page`. Bars that have no end go on to the last time there is.
+    /// The data for `write_page`. A bar without an end lasts until the latest event.
     [[nodiscard]] std::string to_json() const;
 
 private:

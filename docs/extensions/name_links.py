@@ -1,5 +1,5 @@
-"""Makes links of the names in running text that the reference has: `lease::fence`, `errc::held`,
-`with_lock`. One that it does not have stays as it is."""
+"""Links names in running text to the reference: `lease::fence`, `errc::held`, `with_lock`. Other
+names stay unchanged."""
 
 import re
 
@@ -7,9 +7,9 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 
-# Qualified, or of two words at least: `lease` alone is also what everybody calls it.
+# Qualified names, and names of two words: `lease` alone is usually the ordinary word.
 NAME = re.compile(r"(leasehold::)?([a-z]\w*(?:::[a-z]\w*)+|[a-z]+(?:_[a-z]+)+)(\(\))?$")
-# Words of C++ itself that look like names of two words.
+# Keywords of C++ that look like names of two words.
 WORDS = re.compile(r"(co_\w+|\w+_cast|thread_local|static_assert)$")
 
 

@@ -1,13 +1,13 @@
-"""Writes the pages of the reference: one for each public header, from what doxygen has read.
+"""Writes the pages of the reference, one for each public header, from the XML of doxygen.
 
-A new header gets its page without a word here.
+A new header gets its page automatically.
 """
 
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-# What stands in a header beside classes, in the order of the page.
+# The kinds of members other than classes, in the order of the page.
 SECTIONS = {
     "function": ("Functions", "doxygenfunction"),
     "enum": ("Enumerations", "doxygenenum"),
@@ -17,7 +17,7 @@ SECTIONS = {
 
 
 class Header:
-    """What one public header declares."""
+    """The declarations of one public header."""
 
     def __init__(self):
         self.classes = []  # (line, struct or class, name)
@@ -26,7 +26,7 @@ class Header:
     def page(self, path):
         lines = [".. highlight:: cpp", ""] + heading(f"``{path}``", "=")
         lines += [f"``#include <leasehold/{path}>``", ""]
-        # What the header is named after comes first.
+        # The class with the name of the header comes first.
         subject = Path(path).stem
         classes = sorted(self.classes, key=lambda each: (not each[2].endswith(subject), each[0]))
         for _, kind, name in classes:
@@ -49,7 +49,7 @@ def heading(title, line):
 
 
 def read(xml):
-    """The public headers, by their paths below include/leasehold."""
+    """Returns the public headers, by their paths below include/leasehold."""
     headers = {}
     compounds = ElementTree.parse(xml / "index.xml").findall("compound")
     classes = {
@@ -65,7 +65,7 @@ def read(xml):
                 place, _ = location(member)
                 headers.setdefault(place, Header()).members.append(member)
         elif name.rpartition("::")[0] not in classes:
-            # A class within a class comes with that.
+            # The page of a class includes its nested classes.
             place, line = location(described)
             headers.setdefault(place, Header()).classes.append((line, kind, name))
     return headers
@@ -82,7 +82,7 @@ def documented(element):
 
 
 def undocumented_values(xml):
-    """Values of enumerations without a comment: doxygen does not miss those."""
+    """Enumerators without a comment, which doxygen does not report."""
     for file in sorted(xml.glob("*.xml")):
         for member in ElementTree.parse(file).iterfind(".//memberdef[@kind='enum']"):
             for value in member.iterfind("enumvalue"):
@@ -100,7 +100,7 @@ def write(xml, folder):
 
 
 def missing_names(xml, inventory):
-    """Names that doxygen has read and that are on no page."""
+    """Names that doxygen has read, but that no page contains."""
     from sphinx.util.inventory import InventoryFile
 
     with open(inventory, "rb") as stream:
@@ -111,13 +111,13 @@ def missing_names(xml, inventory):
             name = member.findtext("qualifiedname") or ""
             if not name.startswith("leasehold") or member.get("prot") == "private":
                 continue
-            # What doxygen does not ask a comment of, destructors and the like, needs no place.
+            # Names that need no comment, such as destructors, need no place.
             if documented(member) and name not in shown:
-                yield f"{name} is on no page of the reference"
+                yield f"no page of the reference contains {name}"
 
 
 def main(command, xml, *rest):
-    """`write XML FOLDER` before Sphinx runs, `check XML INVENTORY` after it."""
+    """Commands: `write XML FOLDER` before Sphinx runs, `check XML INVENTORY` after it."""
     xml = Path(xml)
     if command == "write":
         write(xml, Path(*rest))

@@ -1,6 +1,6 @@
-"""Draws sequence diagrams from text, as SVG within the page: no program and no network is needed.
+"""Draws sequence diagrams from text, as SVG in the page, without other programs or a network.
 
-    ```{sequence} What the diagram shows
+    ```{sequence} Title of the diagram
     actors: client A | server | client B
     A -> server: acquire
     server --> A: granted
@@ -11,8 +11,8 @@
     === some time later
     ```
 
-An actor is named by the last word of its title. `->` is a message, `-->` an answer, `-x` one that
-never arrives. Between `hold` and `end` the actor's line is a bar.
+The name of an actor is the last word of its title. `->` is a message, `-->` an answer, and `-x` a
+message that never arrives. Between `hold` and `end` the actor's line is a bar.
 """
 
 import re
@@ -48,7 +48,7 @@ class Diagram:
     def step(self, line):
         match = LINE.match(line)
         if not match:
-            raise ValueError(f'"{line}" is no step of a sequence diagram')
+            raise ValueError(f'"{line}" is not a step of a sequence diagram')
         step = {key: value for key, value in match.groupdict().items() if value is not None}
         for key in ("actor", "at", "from", "to"):
             if key in step:
@@ -58,7 +58,7 @@ class Diagram:
         return step
 
     def columns(self):
-        """The middle of each actor's line: far enough apart for what is written between them."""
+        """Returns the middle of each actor's line, with room for the texts between them."""
         gaps = [
             (width(left) + width(right)) / 2 + 24
             for left, right in zip(self.titles, self.titles[1:])

@@ -1,10 +1,9 @@
-"""Code on a page is part of a file that the tests run; typed into a page it would not be. Behind
-the first part of each file the page says which it is, and has the whole of it: its includes, its
-names.
+"""Checks that code on a page is part of a file that the tests run. Below the first part of each
+file, adds the name of the file and a link to download it, with its includes and names.
 
-Text, and what the reference takes from the headers, is free. But a command is no text: whoever
-reads it will run it, so a test has to. What no test can run has the class not-run, its page is in
-the list below, and the reader is told.
+Plain text, and code that the reference takes from the headers, is not checked. A command does not
+count as plain text: a reader may run it, so a test must run it, too. A block that no test can run
+has the class not-run, and its page is in the list below. The page then states that no test runs it.
 """
 
 import re
@@ -17,11 +16,11 @@ from sphinx.util import logging
 # Folders beside docs.
 ELSEWHERE = ("benchmark/", "example/", "monitoring/", "test/")
 FREE = ("text", "none", "default")
-# Read by those who work on the library; what they show is not for users to copy.
+# Pages for developers of the library; users do not copy their code.
 FREE_PAGES = ("internals/", "reference/")
-# There is no package of Consul to run it with.
+# No package of Consul is available for a test.
 NOT_RUN_PAGES = ("migrate/consul",)
-# What text must not begin with.
+# The beginnings of commands, which plain text must not have.
 COMMAND = re.compile(
     r"""\s*(
     [$#>%]\s                       # a prompt
@@ -35,7 +34,7 @@ COMMAND = re.compile(
     )""",
     re.VERBOSE,
 )
-# Pages with commands that are run where they stand: docs/sessions/rights_test takes these.
+# Pages whose commands are tested from the page itself, by docs/sessions/rights_test.
 RUN_IN_PLACE = {"production": "ACL SETUSER "}
 
 
@@ -51,8 +50,8 @@ def check(app, doctree):
             say_below(block, nodes.Text("No test runs this."))
         elif block.get("language", "none") not in FREE or is_command(page, block.astext()):
             logging.getLogger(__name__).warning(
-                "code, or a command, that no test runs: put it into docs/programs or "
-                "docs/sessions and show that file with literalinclude",
+                "no test runs this code or command: put it into docs/programs or docs/sessions, "
+                "and include that file with literalinclude",
                 location=block,
             )
 
@@ -81,6 +80,6 @@ def say_below(block, *text):
 
 
 def setup(app):
-    # Before the environment collects what can be downloaded.
+    # Before the environment collects the files to download.
     app.connect("doctree-read", check, priority=100)
     return {"parallel_read_safe": True}
