@@ -1,5 +1,4 @@
-// A holder stands still, as one that has died would; another client gets its lock, long before the
-// lease ends.
+// A holder stops, as if it had died. Another client gets its lock long before the lease ends.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -47,7 +46,7 @@ asio::awaitable<void> notice(leasehold::lease& lease)
     expect(why == leasehold::errc::silent, "the loss has another reason");
 }
 
-/// Runs until it is done, and not on.
+/// Runs the context only until the work is done.
 void run(asio::io_context& context, asio::awaitable<void> work)
 {
     bool done = false;
@@ -66,12 +65,12 @@ int main()
 try {
     const char* const url = std::getenv("LEASEHOLD_URL");
     if (url == nullptr || *url == '\0')
-        throw std::runtime_error("run it beside a server: example/with_redis PROGRAM");
+        throw std::runtime_error("run it with a server: example/with_redis PROGRAM");
     asio::io_context dying;
     leasehold::client its(dying, url);
     its.async_run(asio::detached);
     leasehold::lease old;
-    run(dying, take(its, old)); // from here on nothing of it runs
+    run(dying, take(its, old)); // after this, its context does not run
 
     asio::io_context context;
     leasehold::client locks(context, url);
@@ -83,7 +82,7 @@ try {
         leasehold::clock::now() - begun);
     std::cout << "granted after " << waited.count() << " ms\n";
     expect(waited < 20s, "it waited for the end of the lease");
-    expect(!old.valid(), "two hold the lock");
+    expect(!old.valid(), "two clients hold the lock");
     expect(next.fence() > old.fence(), "the fence did not rise");
 
     run(dying, notice(old));

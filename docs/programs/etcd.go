@@ -1,5 +1,5 @@
-// A lock in etcd, beside which ../migrate/etcd.md shows this library's: etcd [ENDPOINT]
-// No test runs it: it needs go.etcd.io/etcd/client/v3.
+// A lock in etcd, which ../migrate/etcd.md compares with this library. Usage: etcd [ENDPOINT]
+// No test runs it, because it needs go.etcd.io/etcd/client/v3.
 package main
 
 import (

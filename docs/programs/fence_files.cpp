@@ -27,7 +27,8 @@ namespace {
 asio::awaitable<leasehold::error_code> write_report(asio::thread_pool& disk, guard::file file,
                                                     std::uint64_t fence, std::string content)
 {
-    // The guard waits for the disk and for other writers: not on a thread that serves others.
+    // The guard blocks while it waits for the disk and for other writers, so it runs in its own
+    // thread pool.
     const auto write = [&]() -> asio::awaitable<leasehold::error_code> {
         co_return file.replace(fence, content);
     };
@@ -44,13 +45,13 @@ asio::awaitable<void> run(leasehold::client& locks, asio::thread_pool& disk,
     leasehold::lease lease = co_await lock.async_lock();
     const leasehold::error_code failed = co_await write_report(disk, file, lease.fence(), "a;b\n");
     if (failed == guard::errc::stale_fence)
-        std::cout << "another has the lock by now, and has written\n";
+        std::cout << "another client got the lock meanwhile, and has written\n";
     // [/lock]
     const leasehold::error_code late = co_await write_report(disk, file, lease.fence() - 1, "c\n");
     co_await lease.async_release();
     co_await locks.async_shutdown();
     if (failed || late != guard::errc::stale_fence)
-        throw std::runtime_error("the guard took the wrong one");
+        throw std::runtime_error("the guard accepted the wrong write");
 }
 
 } // namespace

@@ -39,7 +39,7 @@ const guard::fenced_row account(guard::sql_dialect::sqlite, {.table = "account",
 // UPDATE "account" SET "balance" = ?1, "fence" = ?2 WHERE "id" = ?3 AND "fence" <= ?2
 const std::string write_balance = account.update({"balance"});
 
-/// False: a larger fence has written this row, or there is no such row.
+/// Returns false if a larger fence has written this row, or if there is no such row.
 bool write(sqlite3* data, std::int64_t id, std::int64_t balance, std::uint64_t fence)
 {
     if (guard::check_fence(fence))
@@ -57,7 +57,7 @@ bool write(sqlite3* data, std::int64_t id, std::int64_t balance, std::uint64_t f
 const guard::fence_table fences(guard::sql_dialect::sqlite);
 const std::string raise_fence = fences.raise();
 
-/// The first statement of a transaction. False: a larger fence has written; roll back.
+/// The first statement of a transaction. Returns false if a larger fence has written: roll back.
 bool raise(sqlite3* data, const std::string& name, std::uint64_t fence)
 {
     if (guard::check_fence(fence))
@@ -68,7 +68,7 @@ bool raise(sqlite3* data, const std::string& name, std::uint64_t fence)
     sqlite3_bind_int64(raised.get(), 2, mine);
     require(sqlite3_step(raised.get()) == SQLITE_ROW, data);
     const bool newest = sqlite3_column_int64(raised.get(), 0) == mine;
-    // What has not come to its end keeps the transaction open.
+    // Without this step the statement is not complete, and keeps the transaction open.
     require(sqlite3_step(raised.get()) == SQLITE_DONE, data);
     return newest;
 }

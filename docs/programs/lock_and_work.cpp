@@ -1,4 +1,4 @@
-// Lock, work, release: what the pages on other libraries put beside their code.
+// Lock, work, release. The pages on other libraries compare this code with theirs.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -27,9 +27,9 @@ asio::awaitable<void> write(std::uint64_t fence)
 asio::awaitable<void> by_hand(leasehold::client& locks)
 {
     const leasehold::mutex order(locks, "order:17", {.lease_time = 30s, .wait_limit = 5s});
-    leasehold::lease lease = co_await order.async_lock(); // throws when it was waited for in vain
+    leasehold::lease lease = co_await order.async_lock(); // throws if the wait limit passes
     co_await write(lease.fence());
-    co_await lease.async_release(); // a lease that is destroyed is released, too
+    co_await lease.async_release(); // the destructor of a lease releases it, too
 }
 // [/by_hand]
 

@@ -1,4 +1,4 @@
-// A log of what happens to the locks of a program, and what a test can do to them.
+// A log of the events of a program's locks, and a test that makes a lease lost.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // [observer]
-/// Called on the strand that renews the leases: it must not block, and must not throw.
+/// Called on the strand that renews the leases, so its functions must not block or throw.
 class log : public leasehold::observer
 {
 public:

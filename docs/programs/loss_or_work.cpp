@@ -1,4 +1,4 @@
-// Work beside a lease that is held by hand: the end of one cancels the other.
+// Work with a lease, without `with_lock`: the end of one cancels the other.
 #include <leasehold.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -31,7 +31,7 @@ asio::awaitable<void> work(asio::steady_timer::duration length)
 }
 
 // [either]
-/// @returns The reason of the loss, or success when the work has ended.
+/// @returns The reason of the loss, or success if the work has ended first.
 asio::awaitable<leasehold::error_code> lost_or_done(leasehold::lease& lease,
                                                     asio::awaitable<void> work)
 {

@@ -1,5 +1,5 @@
-// A store of one's own: locks as rows of a table, as a database would keep them. The contract of
-// stores is tried out on it.
+// A custom store: locks as rows of a table, as in a database. The contract of stores is tested on
+// it.
 #include <leasehold.hpp>
 #include <leasehold/testing/store_contract.hpp>
 
@@ -29,7 +29,7 @@ using std::chrono::milliseconds;
 using server_clock = std::chrono::steady_clock;
 
 // [table]
-/// Stands for the table: each function is one transaction.
+/// A stand-in for the table. Each function is one transaction.
 class table
 {
 public:
@@ -48,10 +48,10 @@ public:
             return {.result = acquire_reply::outcome::held, .remaining = left(*there)};
         }
         row& mine = there != nullptr ? *there : rows_[name];
-        std::uint32_t fences = 1; // of a request that runs again: the last that it was given
+        std::uint32_t fences = 1; // a repeated request gets the last fence again
         if (there == nullptr) {
             mine.owner = asked.owner;
-            // A counter with the clock as its floor: it rises also when the table was lost.
+            // A counter with the clock as its floor, which rises even if the table was lost.
             newest_ = std::max({newest_, asked.fence_floor, nanoseconds_since_1970()});
             fences = std::min(asked.fences, 100u);
             newest_ += fences;
@@ -71,7 +71,7 @@ public:
         const std::lock_guard alone(guard_);
         row* const there = find(std::string(asked.name));
         if (!is_in(there, asked.owner, asked.entry))
-            return renewal_result::gone; // and nothing is made of it
+            return renewal_result::gone; // a renewal never creates a lock
         prolong(*there, asked.lease);
         return renewal_result::renewed;
     }
@@ -107,7 +107,7 @@ private:
     struct row
     {
         std::string owner{};
-        std::set<std::string> entries{}; // "" is the acquire itself
+        std::set<std::string> entries{}; // "" is the first acquisition
         server_clock::time_point expires{};
         std::uint64_t last_fence = 0;
     };
@@ -134,7 +134,7 @@ private:
         return std::chrono::ceil<milliseconds>(of.expires - server_clock::now());
     }
 
-    static void prolong(row& which, milliseconds lease) // never shortens
+    static void prolong(row& which, milliseconds lease) // never shortens the TTL
     {
         which.expires = std::max(which.expires, server_clock::now() + lease);
     }
@@ -153,7 +153,7 @@ private:
 // [/table]
 
 // [store]
-/// Speaks for one client. It answers at once, but never inside the call.
+/// The store of one client. It executes a request at once, but completes it after the call.
 class table_store final : public store
 {
 public:
@@ -162,7 +162,7 @@ public:
     store_traits traits() const noexcept override
     {
         store_traits can;
-        can.announces = false; // nobody is told of a release: clients look again, with backoff
+        can.announces = false; // releases are not published: clients poll with backoff
         return can;
     }
 

@@ -1,5 +1,5 @@
-// The first code of README: work under a lock. `sell [URL]`; without a URL the lock lives in this
-// process.
+// The first code of README: work under a lock. Usage: `sell [URL]`. Without a URL the lock is in
+// this process.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 int units = 500;
 
-/// Stands for a database that rejects a fencing token smaller than the largest it has seen.
+/// A stand-in for a database that rejects a fencing token smaller than the largest it has seen.
 asio::awaitable<int> take_one(std::uint64_t fence)
 {
     static std::uint64_t largest = 0;

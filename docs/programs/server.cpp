@@ -1,5 +1,5 @@
-// A server with a pool of threads: each request works under the lock of its order, and the server
-// stops in order when it is told to.
+// A server with a pool of threads. Each request works under the lock of its order, and the server
+// stops in order on a signal.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -28,7 +28,7 @@ namespace {
 
 std::atomic<int> booked = 0;
 
-/// What has to be done by one at a time, with the fence at hand for the place where it is written.
+/// The work under the lock. A real server would write the fence with its result.
 asio::awaitable<void> book(std::uint64_t fence)
 {
     asio::steady_timer database(co_await asio::this_coro::executor, 5ms);
@@ -38,7 +38,7 @@ asio::awaitable<void> book(std::uint64_t fence)
 }
 
 // [request]
-/// One request. What it answers is for the caller of the server.
+/// Serves one request. Returns the response for the caller.
 asio::awaitable<std::string> serve(leasehold::client& locks, std::string order)
 {
     const leasehold::mutex lock(locks, "order:" + order, {.lease_time = 10s, .wait_limit = 10s});
@@ -50,9 +50,9 @@ asio::awaitable<std::string> serve(leasehold::client& locks, std::string order)
     catch (const boost::system::system_error& failed) {
         std::cerr << failed.what() << '\n';
         if (failed.code() == leasehold::condition::busy)
-            co_return "409 others are at it, try again";
+            co_return "409 the order is in use, try again";
         if (failed.code() == leasehold::condition::lease_ended)
-            co_return "500 it was cancelled midway"; // the fence keeps its late writes out
+            co_return "500 the work was cancelled";  // the fence rejects its late writes
         co_return "503 the locks cannot be reached"; // also while the server stops
     }
 }
@@ -64,9 +64,9 @@ int main(int argc, char** argv)
 try {
     const char* const url = argc > 1 ? argv[1] : "memory:";
     // [client]
-    asio::thread_pool requests(2); // where handlers may block
+    asio::thread_pool requests(2); // handlers may block here
 
-    asio::io_context renewals(1); // where they may not: leases are renewed here
+    asio::io_context renewals(1); // renews the leases, so handlers must not block here
     leasehold::client locks(renewals, url);
     locks.async_run(asio::detached);
     std::jthread watchdog([&] { renewals.run(); });
@@ -79,18 +79,18 @@ try {
     for (int i = 0; i < 20; ++i)
         under_way.push_back(
             asio::co_spawn(requests, serve(locks, std::to_string(i % 3)), asio::use_future));
-    std::raise(SIGTERM); // by an operator
+    std::raise(SIGTERM); // as an operator would
 
     // [stop]
     signalled.get();
-    // No new requests from here on. Those under way may end; each has a limit on its wait.
+    // Accepts no new requests, and waits for the current ones. Each has a limit on its wait.
     for (std::future<std::string>& each : under_way)
         std::cout << each.get() << '\n';
-    // Whoever waits or holds now is told `shut_down`, and every lease is released. It gives up on
-    // a server that does not answer for five seconds.
+    // Ends all waits and leases with `shut_down`, and releases the locks. Stops after five seconds
+    // without an answer of the server.
     locks.async_shutdown(asio::use_future).get();
     requests.join();
-    watchdog.join(); // `async_run` has completed, so that nothing is left to do
+    watchdog.join(); // ends, because `async_run` has completed
     // [/stop]
 
     return booked == 20 && locks.stats().held == 0 ? 0 : 1;

@@ -1,5 +1,5 @@
-// What ../how_to/tracing.md looks at: takes locks, waits for them, renews, loses and releases them,
-// again and again, until it is ended. Its locks are in the process.
+// The traced program of ../how_to/tracing.md. Until it is killed, it repeatedly acquires locks,
+// waits for them, renews, loses and releases them. Its locks are in the process.
 #include <leasehold.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -35,7 +35,7 @@ asio::awaitable<void> sell(leasehold::client& locks)
     }
 }
 
-/// Somebody takes the lock away each time.
+/// Deletes the lock after each acquire.
 asio::awaitable<void> lose(leasehold::client& locks, leasehold::memory_space& space)
 {
     const leasehold::mutex report(locks, "nightly-report", short_lease);
