@@ -87,9 +87,9 @@ struct LEASEHOLD_EXPORT config
     std::string password;          ///< Empty: no AUTH.
     std::uint32_t database = 0;    ///< 0 in a cluster.
     std::string master;            ///< Sentinel: the name of the master.
-    std::string sentinel_user;     ///< Sentinel: empty: the default user of the Sentinels.
-    std::string sentinel_password; ///< Sentinel: empty: no AUTH at the Sentinels.
-    std::string memory_name;       ///< `memory:` the name of the space.
+    std::string sentinel_user;     ///< The user at the Sentinels. Empty: the default user.
+    std::string sentinel_password; ///< The password at the Sentinels. Empty: no AUTH.
+    std::string memory_name;       ///< Memory: the name of the space.
 
     /// Redlock: the number q of the N members that must grant a lock and accept its fence. 0: a
     /// majority, N/2 + 1. Range: a majority to N.

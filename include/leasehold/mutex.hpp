@@ -39,7 +39,7 @@ LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noex
 ///    the limit passed while the store could not serve the request.
 ///  - `errc::wrong_type`, `errc::permission_denied`, `errc::not_supported`, `errc::invalid_option`:
 ///    the key is not a lock, or the server denies a right or lacks a command or the database.
-///  - `errc::not_replicated`: fewer replicas than asked for confirmed the lock, which was released.
+///  - `errc::not_replicated`: fewer replicas than requested confirmed the lock, which was released.
 ///  - `errc::lost`: a reentrant acquisition whose owner does not hold the lock.
 ///  - `errc::not_running`: `client::async_run` was not called. `errc::shut_down`: the client stops.
 ///  - `asio::error::operation_aborted`: cancelled.

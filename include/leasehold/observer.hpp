@@ -73,9 +73,9 @@ public:
                          std::chrono::milliseconds /*remaining*/) noexcept
     {}
 
-    /// The TTL of a lock that this client waits for does not fall, or is longer than a lease can
-    /// be. The server's clock may have stepped back. The client does not rely on this TTL: it polls
-    /// after its backoff.
+    /// The TTL of a lock that this client waits for does not decrease, or is longer than a lease
+    /// can be. The server's clock may have stepped back. The client does not rely on this TTL: it
+    /// polls after its backoff.
     virtual void suspect_expiry(std::string_view /*name*/,
                                 std::chrono::milliseconds /*remaining*/) noexcept
     {}

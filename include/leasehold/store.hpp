@@ -139,10 +139,11 @@ struct renew_reply
 /// Releases a lock. The views are valid during the call only.
 struct release_request
 {
-    std::string_view name;                         ///< The name of the lock.
-    std::string_view owner;                        ///< The owner that releases.
-    std::string_view entry;                        ///< As in the acquire.
-    std::chrono::milliseconds dead_holder_grace{}; ///< A hint: the promised grace, if any.
+    std::string_view name;  ///< The name of the lock.
+    std::string_view owner; ///< The owner that releases.
+    std::string_view entry; ///< As in the acquire.
+    /// The registered grace, if any. Optional: it may only make the release cheaper.
+    std::chrono::milliseconds dead_holder_grace{};
 
     /// An acquire that waits, under another owner. It takes effect in the same step if the lock was
     /// released. Null: none. Needs `store_traits::queues`. Not reentrant, without `replica_acks`
@@ -230,9 +231,9 @@ public:
     }
 
     /// The subscription to grants in this partition has begun or was interrupted. This client may
-    /// have missed a grant, and have been absent from a queue; its queued owners poll. From stores
-    /// that queue: some time after the first owner has joined a queue at the latest, and after each
-    /// interruption.
+    /// have missed a grant, and have been absent from a queue; its queued owners poll. Called by
+    /// stores that queue: at some time after the first owner has joined a queue, or earlier, and
+    /// after each interruption.
     virtual void on_listening(store_partition partition) { static_cast<void>(partition); }
 
     /// Called before `on_connected` if known: each earlier request to the partition without a reply

@@ -43,7 +43,7 @@ enum class mutant
     expired_entry_kept,      ///< An expired entry stays if the owner has others.
     hold_limit_kept,         ///< A lock at its longest hold is not released.
     entry_renewed_as_owner,  ///< A renewal does not name the entry that it extends.
-    readiness_not_repeated,  ///< A server that does not serve yet is not asked again.
+    readiness_not_repeated,  ///< A server that is not ready is not checked again.
     loading_is_up,           ///< A server that loads its data counts as ready.
     commands_outlive,        ///< Requests left by a lost connection are sent over the next one.
     one_channel_again,       ///< After a reconnect one name is watched again, not all.
@@ -132,7 +132,7 @@ enum class mutant
     down_not_followed,      ///< An unreachable node is no reason to read it.
     channels_stay,          ///< The channels of a moved slot stay at the old node.
     marker_only_there,      ///< A marker uses the slot of its lock or none.
-    let_go_unseen,          ///< Requests for a node that was closed wait for ever.
+    let_go_unseen,          ///< Requests for a node that was closed wait forever.
     half_moved_is_gone,     ///< A lock that has not migrated yet counts as gone.
     new_node_not_told,      ///< Waiters at an unreachable node miss the move of their slot.
     one_window_for_all,     ///< Requests that wait for one shard delay those for others.

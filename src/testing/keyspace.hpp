@@ -59,7 +59,7 @@ public:
     bool persist(std::string_view key);
 
     [[nodiscard]] const std::string* get(std::string_view key);
-    /// @param how_long 0: for ever.
+    /// @param how_long 0: forever.
     void set(std::string_view key, std::string_view text, milliseconds how_long);
     /// Keeps the TTL.
     void set_text(std::string_view key, std::string_view text);

@@ -62,7 +62,8 @@ struct lock_effect
 
 [[nodiscard]] lock_effect effect_of(const lock_request& asked, const message& said);
 
-/// The client of a heartbeat; empty: it was none, or the server does not keep it.
+/// The client of a heartbeat. Empty if the command is not a heartbeat, or the server did not record
+/// it.
 [[nodiscard]] std::string_view client_shown_alive(words command, const message& said);
 
 /// For a timeline: the question to a member of a quorum about itself. Empty: none.

@@ -43,7 +43,7 @@ public:
     std::function<std::int64_t(std::string_view channel, std::string_view text)> publish;
 
     // Its faults.
-    bool read_only = false; ///< It is a replica.
+    bool read_only = false; ///< As a replica.
     bool out_of_memory = false;
     bool cannot_save = false;             ///< Its disk is full.
     bool cluster = false;                 ///< Reported in its reply to HELLO.

@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_EXTRAS_OPEN_TELEMETRY_HPP
 #define LEASEHOLD_EXTRAS_OPEN_TELEMETRY_HPP
 
-// For programs that use OpenTelemetry. They find and link it themselves. No other header includes
-// this one.
+// For programs that use OpenTelemetry, which must find and link it themselves. No other header
+// includes this one.
 #include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
 #include <leasehold/observer.hpp>

@@ -148,7 +148,7 @@ public:
             done(outcome, std::move(details));
     }
 
-    /// Ends the wait alone.
+    /// Ends only the wait.
     void cancel() { complete(asio::error::operation_aborted); }
 
     completion<error_code> done;

@@ -38,7 +38,7 @@ public:
     /// Calls `wake` once, at `when` or a little later. Replaces an earlier request.
     virtual void wake_at(clock::time_point when) = 0;
 
-    /// `wake` is not called any more.
+    /// Ends the calls of `wake`.
     virtual void close() noexcept = 0;
 
     /// The seed of the client's random numbers and its id, if a run must be repeatable. Nothing:

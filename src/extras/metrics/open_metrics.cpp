@@ -27,12 +27,12 @@ std::string_view text(kind type) noexcept
 template <class Number, class... Format>
 void put_number(std::string& page, Number value, Format... format)
 {
-    char digits[400]; // a double in full has 309 digits before the point
+    char digits[400]; // a double has at most 309 digits before the point
     const auto end = std::to_chars(digits, digits + sizeof digits, value, format...).ptr;
     page.append(digits, end);
 }
 
-/// In the form of the format: 1.0, 0.25, 1e+06, +Inf.
+/// Appends a number as OpenMetrics requires: 1.0, 0.25, 1e+06, +Inf.
 void put(std::string& page, double value)
 {
     if (std::isnan(value))

@@ -16,7 +16,8 @@ namespace leasehold::fsm {
 class look_pace
 {
 public:
-    /// @param presence The time for which a poll counts: the next one has to come before it ends.
+    /// @param presence The time for which a poll keeps the waiter present: the next one must be
+    ///                 earlier than its end.
     /// @param lease    The requested lease time; the interval if the store does not report
     ///                 until when another owner holds the lock.
     look_pace(clock::duration presence, clock::duration lease) noexcept

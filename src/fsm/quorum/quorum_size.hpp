@@ -3,14 +3,14 @@
 
 namespace leasehold::fsm {
 
-/// How many of a quorum's members have to agree.
+/// The numbers of members, and of those that must agree.
 struct quorum_size
 {
-    /// More do not fit into the mask of members and bring no benefit.
+    /// The maximum: the mask of members has no room for more, which would bring no benefit.
     static constexpr unsigned most_members = 9;
 
     unsigned members = 3; ///< N: odd, at least 3.
-    unsigned grants = 2;  ///< q: the members that have to grant a lock and accept its fence.
+    unsigned grants = 2;  ///< q: the members that must grant a lock and accept its fence.
 
     /// Any two majorities share a member.
     [[nodiscard]] constexpr unsigned majority() const noexcept { return members / 2 + 1; }

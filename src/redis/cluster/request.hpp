@@ -63,7 +63,7 @@ struct request
 
     enum class standing : std::uint8_t
     {
-        parked,   ///< Waits here: for a node, for its turn, or for a time.
+        parked,   ///< Waits here: for a node, for earlier requests, or for a time.
         sent,     ///< A node has it.
         answered, ///< Its handler was called, or will be soon.
     };

@@ -11,8 +11,8 @@
 
 namespace leasehold::redis_store::cluster {
 
-/// The unanswered requests, for each name in the order of the calls, and those among them that
-/// wait: for a node, for their turn, or for a time.
+/// The unanswered requests, for each name in the order of the calls. Some of them wait: for a node,
+/// for earlier requests, or for a time.
 class request_lanes
 {
 public:

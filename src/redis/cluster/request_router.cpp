@@ -156,7 +156,7 @@ void request_router::release(const release_request& asked, store::release_handle
     }
     one->work = std::move(work);
     one->give_up = now() + request_limit;
-    // Another node may confirm a grant, or its renewal, than the one that is asked now.
+    // A grant, or its renewal, may be awaiting confirmation at another node than the current one.
     for (const auto& each : map_.nodes())
         if (each->replicas)
             each->replicas->leaving(asked.owner, asked.entry);

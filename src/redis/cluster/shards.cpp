@@ -264,7 +264,7 @@ void shards::write_note()
         [self = shared_from_this(), there](error_code failed, answers told) {
             if (failed || !self->note_->answered(told) || !there->way)
                 return;
-            // The record was written but has no TTL: it would stay for ever.
+            // The record was written without a TTL, and would stay forever.
             there->way->ask_aside(
                 [&](boost::redis::request& to) { return self->note_->remove(to); },
                 [](error_code, answers) {});

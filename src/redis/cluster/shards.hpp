@@ -69,7 +69,7 @@ private:
     [[nodiscard]] config settings_of(const config::address& at) const;
     void hint(const std::string& channel);
     void write_note();
-    /// The node of a key that belongs to no lock. Null: it is not connected, or not yet.
+    /// The node of a key that belongs to no lock. Null if it is not connected.
     [[nodiscard]] master_node* node_beside(std::string_view key);
     void open_node(master_node& which);
     void on_up(master_node& which);

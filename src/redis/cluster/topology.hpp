@@ -25,7 +25,7 @@ struct topology
     };
     std::vector<config::address> masters; ///< The masters that serve slots.
     std::vector<range> ranges;
-    std::vector<config::address> others; ///< Replicas, which can be asked as well.
+    std::vector<config::address> others; ///< Replicas, which know the topology, too.
 };
 
 /// The client's address for an address that a cluster announces.

@@ -10,7 +10,7 @@
 namespace leasehold::redis_store::cluster {
 namespace {
 
-// Another node may know; a node that hangs is asked again with the next question.
+// Then another node is queried. A node that hangs is queried again with the next question.
 constexpr std::chrono::milliseconds node_patience{1'000};
 
 } // namespace

@@ -17,9 +17,9 @@
 
 namespace leasehold::redis_store::cluster {
 
-/// Asks nodes for the slots and their nodes, one after the other, until one answers. Each is asked
-/// over a connection of its own that ends with the reply: a node that hangs, or has left the
-/// cluster, delays nothing else. Used once; all on the strand.
+/// Queries the nodes for the slots and their nodes, one after the other, until one answers. Each
+/// query has a connection of its own, which ends with the reply. So a node that hangs, or has left
+/// the cluster, delays nothing else. Used once; all on the strand.
 class topology_question final : public connection_observer,
                                 public std::enable_shared_from_this<topology_question>
 {
@@ -28,7 +28,8 @@ public:
     struct listener
     {
         std::function<void(const topology& found)> found;
-        /// No node has answered: the text of a server that refused, or why no node is reached.
+        /// No node has answered. `said`: the error of a server, or the reason why no node can be
+        /// reached.
         std::function<void(error_code why, const std::string& said)> failed;
     };
 
@@ -58,7 +59,7 @@ private:
     const config settings_;
     const std::shared_ptr<environment> from_;
     const std::vector<config::address> nodes_;
-    std::size_t next_ = 0; ///< The index of the node after the one that is asked.
+    std::size_t next_ = 0; ///< The index of the node after the current one.
     listener told_;
     error_code why_;
     std::string said_;

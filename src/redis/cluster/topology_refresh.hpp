@@ -17,7 +17,7 @@
 
 namespace leasehold::redis_store::cluster {
 
-/// When the cluster is asked for its topology, and which node is asked: one question at a time,
+/// Decides when to query the topology of the cluster, and which node first: one query at a time,
 /// with a pause in between.
 class topology_refresh
 {

@@ -38,7 +38,7 @@ public:
 
     struct verdict
     {
-        error_code code;       ///< None: locks can be served, as far as the check can know.
+        error_code code;       ///< None: the check has found no obstacle.
         std::string_view said; ///< By the server, or about it.
     };
 

@@ -17,8 +17,8 @@ struct redirection
     enum class kind : std::uint8_t
     {
         none,      ///< Another text.
-        moved,     ///< The slot is elsewhere.
-        ask,       ///< The slot migrates; this command is to be sent there, once.
+        moved,     ///< Another node has the slot.
+        ask,       ///< The slot migrates; this command must be sent to the target, once.
         try_again, ///< The slot migrates, and some of the keys have arrived.
         down,      ///< No node serves the slot for now.
     };

@@ -61,7 +61,7 @@ const known* find_code(std::string_view word)
 {
     if (word.starts_with('-'))
         word.remove_prefix(1);
-    // Rejects most words of a sentence at once.
+    // Codes are in capitals. Most words are rejected by this, without a search.
     if (word.size() < 3 || word[1] < 'A' || word[1] > 'Z')
         return nullptr;
     const auto found = std::find_if(codes.begin(), codes.end(),

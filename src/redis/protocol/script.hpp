@@ -22,7 +22,7 @@ struct script
 struct script_set
 {
     std::span<const script* const> all;
-    const script* check; ///< Reports, as a text, whether the others can run.
+    const script* check; ///< Checks whether the others can run.
     const script* probe; ///< A script that does nothing without a key.
 };
 

@@ -58,7 +58,7 @@ protected:
         std::move(std::exchange(done_, nullptr))(code, std::move(reply));
     }
 
-    /// A quorum has it. The replies of the other members are awaited, without the caller.
+    /// Completes after the grant by a quorum. The replies of the other members are still awaited.
     void grant(acquire_reply reply)
     {
         detail::timer_queue::cancel(*this);
@@ -71,7 +71,8 @@ protected:
         std::move(std::exchange(done_, nullptr))(error_code(), std::move(reply));
     }
 
-    /// A member has answered one request: it has the lock, does not have it, or does not say.
+    /// Called for the reply of a member. `ours`: it has the lock for this owner. `other`: it does
+    /// not. Neither: unknown.
     void heard(unsigned number, bool ours, bool other)
     {
         --outstanding_;
@@ -85,7 +86,7 @@ protected:
             lock->at.confirmed(number, until());
     }
 
-    /// The lock is created at members that were not asked, did not answer or have refused.
+    /// Creates the lock at members that got no request, did not answer, or rejected it.
     void settle()
     {
         if (!granted_ || settled_)

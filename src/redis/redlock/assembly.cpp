@@ -80,7 +80,7 @@ void quorum_state::assembly::go_on()
     bool blank_servers = false;
     for (const known& each : of_->members_)
         blank_servers = blank_servers || (each.reachable && !each.is_member);
-    // Usually another client is about to do it; then one of the next looks reports that.
+    // Usually another client is about to make it a member, which one of the next queries shows.
     of_->tries_ = blank_servers ? of_->tries_ + 1 : 0;
     of_->stuck_ = blank_servers && of_->tries_ > most_tries;
     if (of_->stuck_)

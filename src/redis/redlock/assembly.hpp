@@ -9,8 +9,8 @@
 
 namespace leasehold::quorum {
 
-/// One attempt to make blank servers members: looks at all members, asks what `fsm::rejoin` needs
-/// to know, and writes its results.
+/// One attempt to make blank servers members: queries all members for the data that `fsm::rejoin`
+/// needs, and writes its results.
 class quorum_state::assembly final : public operation
 {
 public:

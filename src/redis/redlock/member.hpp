@@ -49,7 +49,7 @@ struct ballot_reply
         accepted,    ///< The owner has the lock, and its fences are the largest.
         outbid,      ///< The owner has the lock; the fences are not larger than an earlier one.
         held,        ///< Another owner has it, for `remaining`. Negative: unknown.
-        late,        ///< It came after its budget.
+        late,        ///< The request arrived after its budget.
         blank,       ///< It grants nothing before it is made a member.
         silent,      ///< It grants nothing for `remaining`.
         older_epoch, ///< It is in `epoch`.
@@ -142,7 +142,7 @@ struct seed_answer
 class member_listener
 {
 public:
-    /// The member can be asked. It may have lost its data.
+    /// The member can be reached. It may have lost its data.
     virtual void on_reachable(unsigned member) = 0;
     virtual void on_unreachable(unsigned member, error_code why, const details_ptr& details) = 0;
     virtual void on_member_error(unsigned member, error_code code, const diagnostics& details) = 0;

@@ -302,8 +302,8 @@ void quorum_state::assemble_later(clock::duration pause)
     set_timer();
 }
 
-/// Repeats a look that came too late or failed for lack of memory: nothing else brings its reply
-/// while its connection lasts.
+/// Repeats a query of a member that timed out or failed for lack of memory. No other event would
+/// repeat it while the connection lasts.
 void quorum_state::look_again()
 {
     const bool unknown = std::any_of(members_.begin(), members_.end(), [](const known& each) {
@@ -419,7 +419,8 @@ void quorum_state::leave_later(unsigned number, departure leaving)
         return;
     if (all.size() == most_departures)
         all.pop_front();
-    // It can be reached and refuses, or it is too early: no new connection will cause a retry.
+    // The member can be reached and rejects the release, or it is too early for it. So no new
+    // connection will cause a retry.
     if (members_[number].reachable || leaving.not_before > now()) {
         const auto again = now() + fsm::pick(random_, again_floor, again_ceiling);
         leave_at_ = std::min(leave_at_, std::max(again, leaving.not_before));
@@ -428,8 +429,8 @@ void quorum_state::leave_later(unsigned number, departure leaving)
     all.push_back(std::move(leaving));
 }
 
-/// No release is repeated after twice the longest lease that the member knows: another client may
-/// renew the owner there. A look before the release does not tell.
+/// Repeats a release for at most twice the longest lease that the member knows. Another client may
+/// renew the owner there, and a query before the release cannot detect this.
 void quorum_state::leave_again(unsigned number)
 {
     const auto leaving = std::exchange(members_[number].leaving, {});

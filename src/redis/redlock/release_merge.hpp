@@ -34,7 +34,7 @@ public:
     enum class news : std::uint8_t
     {
         none,
-        soon, ///< Report in a moment, unless it is reported before.
+        soon, ///< Report after a short delay, unless reported before.
         now,
     };
 

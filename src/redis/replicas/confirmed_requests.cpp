@@ -84,7 +84,7 @@ void renew_confirmed(const std::shared_ptr<pipeline>& way,
         [job, replicas](error_code failed, renew_reply reply) {
             job->failed = failed;
             job->reply = std::move(reply);
-            ++job->outstanding; // this one, until all were asked
+            ++job->outstanding; // this handler, until it has started all confirmations
             for (std::size_t i = 0; !failed && i < job->reply.results.size(); ++i) {
                 if (job->reply.results[i] != renewal_result::renewed || job->locks[i] == nullptr ||
                     has(mutant::renewals_not_replicated))

@@ -78,10 +78,10 @@ public:
     /// In a cluster: a slot of the server other than this one. Set before `open`.
     std::function<std::optional<slot_number>(slot_number but)> other_slot;
 
-    /// Before the request to the server. `asking`: as for `pipeline`.
+    /// Called before the request to the server. `asking`: as for `pipeline`.
     [[nodiscard]] std::shared_ptr<unconfirmed> expect(const renewal& held, bool asking = false);
 
-    /// The server has it. `done` is never called inside.
+    /// Called when the server has the lock. Never calls `done` inside.
     void confirm(const std::shared_ptr<unconfirmed>& lock, unconfirmed::handler done);
 
     /// The connection for commands has ended. This one is made again: it may have ended unnoticed,
@@ -98,9 +98,9 @@ private:
     /// The form in which a round sends the renewal script.
     enum class script_form : unsigned char
     {
-        name,   ///< The server of this connection has it.
-        load,   ///< Its text, before the locks.
-        inlined ///< Its text with each lock: it was gone again after loading.
+        name,   ///< By its hash: the server of this connection has it.
+        load,   ///< By its text, once before the locks.
+        inlined ///< By its text with each lock: the server lost it after it was loaded.
     };
 
     void on_attempt() override { script_ = script_form::load; }

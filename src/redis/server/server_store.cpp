@@ -124,7 +124,7 @@ public:
 
     void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
-        // The owner of a reentry may be another client's.
+        // The owner of a reentrant acquisition may be another client's.
         if (turns_ && !named_ && request.entry.empty()) {
             turns_->belongs_to(request.owner);
             named_ = true;
@@ -200,7 +200,7 @@ private:
     std::shared_ptr<turn_channel> turns_;             ///< Null: there are no wake-ups.
     std::shared_ptr<replica_confirmations> replicas_; ///< Null: there is no connection for them.
     bool named_ = false;    ///< The turn channel knows an owner of this client.
-    bool confirms_ = false; ///< A request has asked for confirmation by replicas.
+    bool confirms_ = false; ///< A request has required confirmation by replicas.
     bool closed_ = false;
 };
 

@@ -28,7 +28,7 @@ public:
     void open(const asio::any_io_executor& strand,
               const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
     void close() noexcept;
-    /// Opens it like the other one; leaves it closed if that is closed.
+    /// Opens it with the strand and the listener of `other`, unless that is closed.
     void open_like(const push_connection& other);
 
 protected:
@@ -52,7 +52,7 @@ protected:
         connection_->send(asked, std::move(adapter), std::move(done));
     }
 
-    /// Ends the connection; it is made again after the usual pause, or this.
+    /// Ends the connection, and reconnects after `pause`, by default the usual one.
     void begin_again(error_code why, std::string_view said,
                      std::optional<std::chrono::milliseconds> pause = std::nullopt);
 
@@ -60,7 +60,8 @@ protected:
     [[nodiscard]] const asio::any_io_executor& strand() const noexcept { return strand_; }
     [[nodiscard]] detail::context_poster& home() const noexcept { return *home_; }
 
-    /// An error that answers no command. True if the connection can stay.
+    /// Called for an error that is not a reply to a command. Returns whether to keep the
+    /// connection.
     [[nodiscard]] virtual bool on_refusal(const std::string& text)
     {
         static_cast<void>(text);
