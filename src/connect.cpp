@@ -19,7 +19,7 @@ std::shared_ptr<store> make_store(const config& settings)
 
 } // namespace
 
-// Apart from the other constructors, so that a program with its own store need not link the others.
+// In a file of its own, so that a program with its own store need not link the Redis store.
 client::client(asio::any_io_executor executor, const config& settings,
                std::shared_ptr<observer> observer)
     : client(std::move(executor), make_store(settings), std::move(observer))

@@ -232,7 +232,7 @@ public:
 
     /// The subscription to grants in this partition has begun or was interrupted. This client may
     /// have missed a grant, and have been absent from a queue; its queued owners poll. Called by
-    /// stores that queue: at some time after the first owner has joined a queue, or earlier, and
+    /// stores that queue: at the latest some time after the first owner has joined a queue, and
     /// after each interruption.
     virtual void on_listening(store_partition partition) { static_cast<void>(partition); }
 

@@ -28,7 +28,7 @@ struct lock_request
     config::key_layout layout = config::key_layout::redisson;
     bool of_member = false;  ///< Sent to one member of a quorum.
     bool plain = false;      ///< A command and no script.
-    bool as_known = true;    ///< False: it has another number of words, and is read no further.
+    bool as_known = true;    ///< False: another number of words; the rest is not read.
     bool limited = false;    ///< It has a time limit.
     std::int64_t latest = 0; ///< The limit: in microseconds, by the server's clock.
     std::string_view name;   ///< The first of several.

@@ -422,7 +422,7 @@ void server_state::tell_grants(waiting& by, std::size_t drawing, std::uint32_t f
     if (took.empty() || said.is_error())
         return;
     const auto last = std::stoull(said.nodes().front().value);
-    std::vector<std::size_t> shared; // of those that did not take it, too
+    std::vector<std::size_t> shared; // also acquires that did not get the lock
     for (std::size_t i = drawing; i-- > 0 && fences_drawn_by(by.what->command(i)) == 0;)
         if (const lock_request* const asked = by.what->request(i);
             asked != nullptr && asked->plain && asked->what == lock_request::kind::acquire)

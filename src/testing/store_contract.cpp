@@ -130,8 +130,7 @@ void a_request_after_its_budget_is_refused(pair& p)
     EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
 }
 
-// Some of several servers may receive it later. A store waits for them as long as the lease allows,
-// so none is short.
+// A store of several servers may extend the TTL at some of them later, so this waits for it.
 bool is_left(pair& p, const char* name, std::chrono::milliseconds least)
 {
     for (int tries = 0; tries < 1'000; ++tries) {
@@ -221,7 +220,7 @@ void an_entry_that_is_not_known_is_not_renewed(pair& p)
     EXPECT(p.a.renew(all).reply.results == expected);
 }
 
-// Of many that are renewed together few have entries; these are renewed with them.
+// A batch of renewals in which only a few locks have reentrant acquisitions.
 void what_is_entered_is_renewed_among_others(pair& p)
 {
     for (const char* name : {"one", "two", "three"})

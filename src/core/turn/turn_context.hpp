@@ -347,7 +347,7 @@ private:
         }
     };
 
-    /// A turn while the caller keeps the client alive.
+    /// Runs a turn. The caller keeps the client alive.
     template <class F>
     void carried_turn(F& f)
     {

@@ -99,7 +99,7 @@ void topology_question::ask(const char* what, std::function<void(const reply_tre
                       });
 }
 
-/// A node that does not reach the others serves nothing, and its map may be old.
+/// A node that does not reach the others serves no requests, and its map may be outdated.
 void topology_question::on_state(const reply_tree& said)
 {
     if (said.error().empty() &&

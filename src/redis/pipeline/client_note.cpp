@@ -73,7 +73,7 @@ void client_note::schedule() noexcept
     due = clock::time_point::max();
     if (refused_ || !named)
         return;
-    // Half of the TTL would be enough: a holder sends a renewal every third of its lease.
+    // The record is written after the next request. A holder sends one every third of its lease.
     const bool at_once = written_ == clock::time_point::min() || life_ < 2 * longest_lease;
     due = at_once ? not_before_ : std::max(not_before_, written_ + life_ / 3);
 }

@@ -254,7 +254,7 @@ private:
         boost::intrusive::constant_time_size<false>>
         operations_;
     std::map<std::pair<std::string, std::string>, partial_ptr> partials_; ///< By owner and entry.
-    std::size_t partials_limit_ = 0; ///< At this number, ended ones are dropped.
+    std::size_t partials_limit_ = 0; ///< The size at which ended ones are removed.
     detail::timer_queue timers_;
     clock::time_point assemble_at_ = clock::time_point::max();
     clock::time_point news_at_ = clock::time_point::max(); ///< The earliest due time of `watches_`.

@@ -38,7 +38,7 @@ public:
         now,
     };
 
-    /// The member reports releases from now on. `needed`: the members that have to, before the
+    /// The member reports releases from now on. `needed`: the members that must do so before the
     /// watch is in effect.
     news watching(unsigned member, mask needed) noexcept
     {

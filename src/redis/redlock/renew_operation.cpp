@@ -126,8 +126,8 @@ private:
         decide();
     }
 
-    /// No further reply is waited for. The lock is created at members that lost it or never had it,
-    /// so that it survives the next failure of a member.
+    /// Called when no further reply is awaited. Creates the lock at members that lost it or never
+    /// had it, so that it survives the next failure of a member.
     void settle()
     {
         settled_ = true;

@@ -125,7 +125,7 @@ void replica_confirmation::begin_soon()
     if (busy_)
         return;
     home().post([stays = shared_from_this(), this] { begin(); });
-    busy_ = true; // not before: a post without memory for it throws
+    busy_ = true; // not earlier, because the post may throw
 }
 
 void replica_confirmation::begin()

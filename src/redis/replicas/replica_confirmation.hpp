@@ -120,11 +120,11 @@ private:
 
     const config::key_layout keys_;
     const bool in_cluster_;
-    const std::chrono::milliseconds patience_; ///< With a server, beside the time that WAIT takes.
+    const std::chrono::milliseconds patience_; ///< With the server, without the time of WAIT.
     const std::unique_ptr<detail::time_source> time_;
     bool time_is_open_ = false;
     clock::time_point limit_ = clock::time_point::max(); ///< Of the outstanding round.
-    std::vector<std::weak_ptr<unconfirmed>> expected_;   ///< Ended ones go later.
+    std::vector<std::weak_ptr<unconfirmed>> expected_;   ///< Ended ones are removed later.
     std::size_t clean_at_ = 64;
     std::deque<std::shared_ptr<unconfirmed>> waiting_;
     bool busy_ = false;                      ///< A round is outstanding or about to begin.

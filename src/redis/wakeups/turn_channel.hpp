@@ -38,7 +38,7 @@ public:
     std::function<void(const std::string& channel, aside::answered told)> publish;
     std::function<clock::time_point()> now;
 
-    /// All owners belong to the client of this one. Once.
+    /// Sets the client, which is that of this owner. Called once.
     void belongs_to(std::string_view owner);
 
     /// Whether the server of the commands notifies this client; earlier messages are missed.
