@@ -12,8 +12,9 @@ namespace leasehold {
 /// The value of a duration option without a limit.
 inline constexpr std::chrono::milliseconds no_limit = std::chrono::milliseconds::max();
 
-/// How a `mutex` acquires and holds its lock. All durations are milliseconds. The constructor of
-/// the mutex throws `errc::invalid_option` for a value outside the range of its member.
+/// The options of a `mutex` for its waits and leases. All durations are milliseconds. The
+/// constructor of the mutex throws `errc::invalid_option` for a value outside the range of its
+/// member.
 struct lock_options
 {
     /// The unit of every duration here.

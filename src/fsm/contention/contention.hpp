@@ -11,7 +11,7 @@
 
 namespace leasehold::fsm {
 
-/// How one client contends for one name, for all its waiters. Decides only: it performs no I/O.
+/// Contends for one name, for all waiters of a client. Decides only: it performs no I/O.
 ///
 ///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, sending
 ///                    sending ──held─────▶ sleeping ──due, hint, connected──▶ sending

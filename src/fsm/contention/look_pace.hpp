@@ -11,8 +11,8 @@
 
 namespace leasehold::fsm {
 
-/// When a waiter in a queue polls. The store notifies it of a grant; a poll finds what no message
-/// reports: that the holder is gone, or that the message was lost.
+/// The times of the polls of a waiter in a queue. The store notifies the waiter of a grant. A poll
+/// is needed if the holder is gone, or if the notification was lost.
 class look_pace
 {
 public:

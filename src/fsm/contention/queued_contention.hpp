@@ -8,8 +8,8 @@
 
 namespace leasehold::fsm {
 
-/// How one client contends for one name in a store that keeps a queue, for all its waiters. Decides
-/// only: it performs no I/O. `contention` is the same for stores without a queue.
+/// Contends for one name in a store with queues, for all waiters of a client. Decides only: it
+/// performs no I/O. `contention` is the same for stores without queues.
 ///
 ///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, sending
 ///                    sending ──in line──▶ in_line ──due, turn, connected──▶ sending

@@ -12,8 +12,8 @@
 
 namespace leasehold::fsm {
 
-/// How long a released lock stays free for external clients, which do not know the queue. Their
-/// polling times are unknown, so the share of the free time counts for them.
+/// The time for which a released lock stays free for external clients, which do not use the queue.
+/// Their polling times are unknown, so only the share of the free time matters for them.
 class foreign_turn
 {
 public:

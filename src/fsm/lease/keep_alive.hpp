@@ -29,7 +29,7 @@ constexpr clock::time_point end_of_hold(clock::time_point since,
     return longest >= room ? clock::time_point::max() : since + longest;
 }
 
-/// When a lease is renewed, and when it ends. Decides only: it performs no I/O.
+/// The times of the renewals of a lease, and its end. Decides only: it performs no I/O.
 ///
 /// Waits until the renewal is due, sends it and waits for the reply. A failed renewal is retried
 /// until the deadline. A lease that has ended stays ended.

@@ -25,7 +25,7 @@ struct member_view
     std::chrono::milliseconds lease{}; ///< The longest lease that was ever requested.
 };
 
-/// How blank servers become members. Decides only: it performs no I/O.
+/// Makes blank servers members. Decides only: it performs no I/O.
 ///
 /// A majority, without blank servers, adopts a higher epoch. From then on they reject requests
 /// of older epochs, so nothing that a blank server accepted before the loss can complete. The blank

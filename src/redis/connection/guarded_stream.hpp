@@ -138,9 +138,9 @@ public:
             start_read{this}, token, buffer);
     }
 
-    /// How many of the bytes the parser may see. Nothing is read after a violation, but the bytes
-    /// before it are passed on, so that the same bytes have the same effect in whatever pieces they
-    /// arrive.
+    /// Returns the number of bytes that the parser may read. After a violation nothing is read. The
+    /// parser still gets the bytes before it, so that the result does not depend on the pieces in
+    /// which the bytes arrive.
     std::size_t accept(asio::mutable_buffer buffer, std::size_t size, system::error_code& error)
     {
         const std::size_t accepted = guard_.accept({static_cast<const char*>(buffer.data()), size});

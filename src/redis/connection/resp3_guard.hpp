@@ -27,11 +27,11 @@ public:
     /// @param limit The size of one reply, in bytes.
     explicit resp3_guard(std::size_t limit = default_limit) noexcept : limit_(limit) {}
 
-    /// How many of these bytes a parser may see: all, or those before the first that it must not
-    /// see. After that none, until `reset`.
+    /// Returns the number of bytes that a parser may read: all, or those before the first forbidden
+    /// one. After that it returns 0 until `reset`.
     [[nodiscard]] std::size_t accept(std::string_view bytes) noexcept;
 
-    /// Why not all were accepted, as an error of Boost.Redis. No error if all were.
+    /// The reason of a rejection, as an error of Boost.Redis. No error if all bytes were accepted.
     [[nodiscard]] const error_code& violation() const noexcept { return violation_; }
 
     /// A new connection begins.

@@ -184,7 +184,7 @@ private:
         std::unique_ptr<member> way;
         bool reachable = false;
         bool looked = false;           ///< It has reported its state.
-        clock::time_point looked_at{}; ///< When it last did so.
+        clock::time_point looked_at{}; ///< The time of the last report.
         bool is_member = false;
         unsigned connection = 0; ///< Counts them.
         clock::time_point silent_until{};
@@ -258,7 +258,7 @@ private:
     detail::timer_queue timers_;
     clock::time_point assemble_at_ = clock::time_point::max();
     clock::time_point news_at_ = clock::time_point::max(); ///< The earliest due time of `watches_`.
-    /// When releases are repeated at members that can be reached.
+    /// The time of the next repetition of releases at members that can be reached.
     clock::time_point leave_at_ = clock::time_point::max();
     unsigned releases_ = 0;         ///< Outstanding releases.
     store::drain_handler draining_; ///< Null: no shutdown waits for them.

@@ -63,7 +63,7 @@ private:
     bool subscribed_ = false;       ///< At the server of this connection.
     bool hears_ = false;            ///< At that of the commands.
     std::uint64_t asked_ = 0;       ///< The last question to them; no other reply counts.
-    clock::time_point ask_again_{}; ///< When to ask again, if an owner is in a queue.
+    clock::time_point ask_again_{}; ///< The time of the next check, if an owner is in a queue.
 };
 
 } // namespace leasehold::redis_store
