@@ -23,7 +23,7 @@ class turns
 public:
     explicit turns(shard_channels& channels) : channels_(&channels) {}
 
-    /// All owners belong to the client of this one.
+    /// Sets the client, which is that of this owner.
     void belongs_to(std::string_view owner);
 
     [[nodiscard]] bool hears(slot_number slot, store_partition node) const;

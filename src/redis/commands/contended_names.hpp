@@ -24,7 +24,7 @@ public:
     [[nodiscard]] static key key_of(std::string_view name)
     {
         const std::size_t hash = boost::hash<std::string_view>()(name);
-        return static_cast<key>(hash ^ (hash >> 32)) | 1; // 0 marks an empty slot
+        return static_cast<key>(hash ^ (hash >> 32)) | 1; // 0 means unused
     }
 
     [[nodiscard]] bool contains(key name) const noexcept
