@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr auto kinds = static_cast<std::size_t>(fault_kind::count_);
 
-constexpr std::array<const char*, kinds> names = {
+constexpr std::array<const char*, kinds> kind_names = {
     "server killed",
     "last writes lost",
     "server stopped",
@@ -174,7 +174,7 @@ private:
 
 const char* name_of(fault_kind kind) noexcept
 {
-    return names[static_cast<std::size_t>(kind)];
+    return kind_names[static_cast<std::size_t>(kind)];
 }
 
 bool at_server(fault_kind kind) noexcept

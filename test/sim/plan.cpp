@@ -12,7 +12,7 @@ using testing::step;
 using testing::impl::generator;
 using namespace std::chrono_literals;
 
-constexpr std::array<const char*, static_cast<std::size_t>(fault_kind::count_)> names = {
+constexpr std::array<const char*, static_cast<std::size_t>(fault_kind::count_)> kind_names = {
     "cut both ways",
     "cut to server",
     "cut from server",
@@ -313,7 +313,7 @@ void vary_line(plan& p)
 
 const char* name_of(fault_kind kind) noexcept
 {
-    return names[static_cast<std::size_t>(kind)];
+    return kind_names[static_cast<std::size_t>(kind)];
 }
 
 bool breaks_exclusion(fault_kind kind) noexcept

@@ -25,14 +25,14 @@ struct redis_application::state
 
 namespace {
 
-redis::config at(const std::string& socket)
+redis::config settings_for(const std::string& socket)
 {
     redis::config settings;
     settings.unix_socket = socket;
     return settings;
 }
 
-redis::config at(std::uint16_t port)
+redis::config settings_for(std::uint16_t port)
 {
     redis::config settings;
     settings.addr.port = std::to_string(port);
@@ -41,9 +41,13 @@ redis::config at(std::uint16_t port)
 
 } // namespace
 
-redis_application::redis_application(const std::string& socket) : redis_application(at(socket)) {}
+redis_application::redis_application(const std::string& socket)
+    : redis_application(settings_for(socket))
+{}
 
-redis_application::redis_application(std::uint16_t port) : redis_application(at(port)) {}
+redis_application::redis_application(std::uint16_t port)
+    : redis_application(settings_for(port))
+{}
 
 redis_application::redis_application(redis::config settings) : state_(std::make_unique<state>())
 {

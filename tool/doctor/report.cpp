@@ -10,7 +10,7 @@
 namespace leasehold::tool::doctor {
 namespace {
 
-std::string in_milliseconds(microseconds time)
+std::string milliseconds_text(microseconds time)
 {
     char digits[32];
     std::snprintf(digits, sizeof digits, "%.2f", static_cast<double>(time.count()) / 1'000);
@@ -53,10 +53,10 @@ std::string about(const server_facts& server)
     if (server.is_master())
         text.append(", ").append(counted(server.replicas().size(), "replica"));
     text.append(server.has_append_only_file() ? ", append-only file" : "");
-    text.append(", ping ").append(in_milliseconds(percentile(server.pings, 50))).append(" ms");
+    text.append(", ping ").append(milliseconds_text(percentile(server.pings, 50))).append(" ms");
     if (!server.scripts.empty())
         text.append(", script ")
-            .append(in_milliseconds(percentile(server.scripts, 50)))
+            .append(milliseconds_text(percentile(server.scripts, 50)))
             .append(" ms");
     return text + "\n";
 }
