@@ -19,7 +19,7 @@ using left = release_reply::outcome;
 
 BOOST_AUTO_TEST_SUITE(core_acquire)
 
-BOOST_AUTO_TEST_CASE(what_is_asked_and_what_is_given)
+BOOST_AUTO_TEST_CASE(request_carries_the_options_and_a_grant_becomes_a_lease)
 {
     core_fixture e;
     const auto op = e.lock("stock");
@@ -52,14 +52,14 @@ BOOST_AUTO_TEST_CASE(what_is_asked_and_what_is_given)
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(no_budget_is_longer_than_the_lease)
+BOOST_AUTO_TEST_CASE(budget_of_a_request_is_at_most_the_lease_time)
 {
     core_fixture e;
     e.lock(e.spec("a", short_lease));
     BOOST_TEST((e.last_acquire().budget == 1s));
 }
 
-BOOST_AUTO_TEST_CASE(fences_are_reserved_only_for_handing_over)
+BOOST_AUTO_TEST_CASE(fences_are_reserved_only_for_handoffs)
 {
     core_fixture e;
     for (const lock_options& each :
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(fences_are_reserved_only_for_handing_over)
 }
 
 // Row 16: a reply that is later than the lease makes no lease.
-BOOST_AUTO_TEST_CASE(row16_a_grant_after_the_deadline_is_given_back)
+BOOST_AUTO_TEST_CASE(row16_grant_after_the_deadline_is_released)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a", short_lease));
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(row16_a_grant_after_the_deadline_is_given_back)
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(row16_a_grant_just_before_the_deadline_is_a_lease_until_then)
+BOOST_AUTO_TEST_CASE(row16_grant_just_before_the_deadline_is_valid_until_it)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a", fixed));
@@ -106,9 +106,9 @@ BOOST_AUTO_TEST_CASE(row16_a_grant_just_before_the_deadline_is_a_lease_until_the
     BOOST_TEST(!op->value<1>().valid());
 }
 
-// F2, row 23: it is unknown whether it was executed. A possible grant is released, and the
-// waiter asks again under another owner.
-BOOST_AUTO_TEST_CASE(F2_a_reply_that_is_lost_is_made_up_for)
+// F2, row 23: it is unknown whether the request was executed. A possible grant is released, and the
+// waiter sends another request under another owner.
+BOOST_AUTO_TEST_CASE(F2_lost_reply_releases_the_owner_and_retries_under_another)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a", short_lease));
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(F2_a_reply_that_is_lost_is_made_up_for)
     BOOST_TEST(e.stats().orphans == 1u);
     BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
     BOOST_TEST(e.last_release().owner == first.owner);
-    // It is not in yet; the acquire may still run.
+    // The owner does not hold the lock yet. The acquire may still be executed.
     e.say_released(left::not_owner);
     BOOST_TEST(e.stats().orphans == 1u);
     e.advance(20ms);
@@ -140,8 +140,8 @@ BOOST_AUTO_TEST_CASE(F2_a_reply_that_is_lost_is_made_up_for)
     check_idle(e);
 }
 
-// The connection that carried the acquire has ended at the server, too.
-BOOST_AUTO_TEST_CASE(an_orphan_that_cannot_run_any_more_is_released_once_more_at_once)
+// The server has ended the connection that carried the acquire, too.
+BOOST_AUTO_TEST_CASE(orphan_of_an_ended_connection_is_released_at_once)
 {
     for (const bool is_settled : {true, false}) {
         core_fixture e;
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(an_orphan_that_cannot_run_any_more_is_released_once_more_at
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_orphan_that_was_found_is_done_with)
+BOOST_AUTO_TEST_CASE(orphan_that_its_release_frees_is_forgotten)
 {
     core_fixture e;
     const auto op = e.lock("a");
@@ -171,13 +171,13 @@ BOOST_AUTO_TEST_CASE(an_orphan_that_was_found_is_done_with)
     BOOST_TEST(!op->done());
 }
 
-// Of several servers some may have taken it, though the request as a whole was refused.
-BOOST_AUTO_TEST_CASE(a_late_refusal_that_may_have_taken_something_ends_no_orphan)
+// Of several servers, some may have granted the lock although the request as a whole was rejected.
+BOOST_AUTO_TEST_CASE(late_rejection_of_a_possibly_held_lock_keeps_the_orphan)
 {
     for (const bool may_hold : {false, true}) {
         core_fixture e;
         const auto op = e.lock("a");
-        e.advance(5s); // there is no waiter for the reply any longer
+        e.advance(5s); // the waiter has reached its limit
         BOOST_TEST_REQUIRE(e.stats().orphans == 1u);
         acquire_reply reply;
         reply.may_hold = may_hold;
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_late_refusal_that_may_have_taken_something_ends_no_orphan
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_unknown_error_of_a_store_is_an_unknown_outcome)
+BOOST_AUTO_TEST_CASE(unknown_store_error_counts_as_unknown_outcome)
 {
     core_fixture e;
     const auto op = e.lock("a");
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_error_of_a_store_is_an_unknown_outcome)
     BOOST_TEST(!op->done());
 }
 
-BOOST_AUTO_TEST_CASE(a_reply_that_never_comes_is_not_waited_for)
+BOOST_AUTO_TEST_CASE(missing_reply_is_given_up_after_the_budget)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a"));
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(a_reply_that_never_comes_is_not_waited_for)
     BOOST_TEST(e.store->release_count() == 1u);
     e.advance(20ms);
     BOOST_TEST(e.store->acquire_count() == 2u);
-    // It arrives in the end, without a waiter.
+    // The reply arrives after all, without a waiter.
     e.store->grant(0, 5);
     e.poll();
     BOOST_TEST(!op->done());
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(a_reply_that_never_comes_is_not_waited_for)
     BOOST_TEST(e.stats().orphans == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(not_executed_leaves_nothing_behind)
+BOOST_AUTO_TEST_CASE(request_that_was_not_executed_leaves_no_orphan)
 {
     for (const errc each : {errc::store_unavailable, errc::store_refused}) {
         core_fixture e;
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(not_executed_leaves_nothing_behind)
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_served_fails_all_who_wait)
+BOOST_AUTO_TEST_CASE(permanent_error_fails_all_waiters_of_the_name)
 {
     for (const errc each : {errc::wrong_type, errc::permission_denied, errc::not_supported}) {
         core_fixture e;
@@ -247,15 +247,15 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_served_fails_all_who_wait)
         BOOST_TEST(code(*two) == each);
         BOOST_TEST(!elsewhere->done());
         BOOST_TEST(e.store->release_count() == 0u);
-        // The next one may be served.
+        // A later operation may succeed.
         const auto later = e.lock("a");
         e.grant();
         BOOST_TEST(code(*later) == error_code());
     }
 }
 
-// The owner of an acquire was never there before, so this says nothing of it.
-BOOST_AUTO_TEST_CASE(an_answer_to_something_else_is_no_answer)
+// The owner of an acquire is new, so the reply `gone` says nothing about it.
+BOOST_AUTO_TEST_CASE(gone_reply_to_an_acquire_counts_as_rejection)
 {
     for (const bool queues : {false, true}) {
         auto store = std::make_shared<fake_store>();
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(an_answer_to_something_else_is_no_answer)
     }
 }
 
-BOOST_AUTO_TEST_CASE(late_is_asked_again)
+BOOST_AUTO_TEST_CASE(late_reply_is_retried_once_at_once_and_then_after_a_pause)
 {
     core_fixture e;
     const auto op = e.lock("a");
@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(late_is_asked_again)
     BOOST_TEST(e.store->release_count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_waiter_sleeps_no_longer_than_the_holder_has)
+BOOST_AUTO_TEST_CASE(waiter_polls_when_the_remaining_hold_has_passed)
 {
     core_fixture e;
     const auto op = e.lock("a");
@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(a_waiter_sleeps_no_longer_than_the_holder_has)
     BOOST_TEST(code(*op) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_hint_wakes_and_is_not_trusted)
+BOOST_AUTO_TEST_CASE(wake_up_causes_a_request_and_no_grant)
 {
     core_fixture e;
     const auto op = e.lock("a");
@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(a_hint_wakes_and_is_not_trusted)
     BOOST_TEST(!op->done());
 }
 
-BOOST_AUTO_TEST_CASE(hints_are_ignored_while_holding)
+BOOST_AUTO_TEST_CASE(wake_ups_are_ignored_while_this_client_holds_the_lock)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
@@ -338,8 +338,8 @@ BOOST_AUTO_TEST_CASE(hints_are_ignored_while_holding)
     BOOST_TEST(!waits->done());
 }
 
-// P2: the subscription ends when there is no waiter any more.
-BOOST_AUTO_TEST_CASE(P2_the_watch_ends_some_time_after_the_last_use)
+// P2: the subscription ends some time after the last waiter.
+BOOST_AUTO_TEST_CASE(P2_subscription_ends_some_time_after_the_last_use)
 {
     core_fixture e;
     const auto op = e.lock("a");
@@ -354,7 +354,7 @@ BOOST_AUTO_TEST_CASE(P2_the_watch_ends_some_time_after_the_last_use)
     BOOST_TEST((e.time.wake_at() == clock::time_point::max()));
 }
 
-BOOST_AUTO_TEST_CASE(P2_a_name_that_is_wanted_again_is_watched_on)
+BOOST_AUTO_TEST_CASE(P2_name_in_repeated_use_stays_subscribed)
 {
     core_fixture e;
     for (int i = 0; i < 5; ++i) {
@@ -390,10 +390,10 @@ BOOST_AUTO_TEST_CASE(P1_ten_thousand_waiters_send_a_handful_of_commands)
         if (e.store->pending() > 0)
             e.say_held(10s);
     }
-    // Ten seconds: the pauses reach their ceiling of one.
+    // Within ten seconds, the pauses reach their ceiling of one second.
     BOOST_TEST(e.stats().acquires_sent < 100u);
     BOOST_TEST(e.time.wakes() - wakes < 100u);
-    // One handoff costs two commands, however many wait.
+    // A handoff costs two commands, whatever the number of waiters.
     const auto sent = e.stats().acquires_sent;
     e.store->hint("a");
     e.poll();
@@ -408,7 +408,7 @@ BOOST_AUTO_TEST_CASE(P1_ten_thousand_waiters_send_a_handful_of_commands)
     BOOST_TEST(e.stats().waiting == many - 2);
 }
 
-BOOST_AUTO_TEST_CASE(the_store_that_grants_to_nobody_gets_it_back)
+BOOST_AUTO_TEST_CASE(grant_after_the_cancellation_is_released)
 {
     core_fixture e;
     const auto op = e.lock("a");
@@ -423,8 +423,8 @@ BOOST_AUTO_TEST_CASE(the_store_that_grants_to_nobody_gets_it_back)
     check_idle(e);
 }
 
-// The subscription may be there again before the connection for commands is.
-BOOST_AUTO_TEST_CASE(hints_while_the_store_cannot_be_reached_are_no_failures)
+// The subscription may be restored before the connection for commands.
+BOOST_AUTO_TEST_CASE(wake_ups_without_a_connection_do_not_count_as_failures)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a", {.backoff_floor = 30s, .backoff_ceiling = 30s}));
@@ -441,7 +441,7 @@ BOOST_AUTO_TEST_CASE(hints_while_the_store_cannot_be_reached_are_no_failures)
     BOOST_TEST(code(*op) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(W8_what_a_cancelled_waiter_asked_for_goes_to_the_next)
+BOOST_AUTO_TEST_CASE(W8_grant_for_a_cancelled_waiter_serves_the_next)
 {
     core_fixture e;
     const auto one = e.lock("a");
@@ -454,7 +454,7 @@ BOOST_AUTO_TEST_CASE(W8_what_a_cancelled_waiter_asked_for_goes_to_the_next)
     BOOST_TEST(e.store->acquire_count() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(W8_a_wake_up_is_not_lost_with_the_one_who_was_woken)
+BOOST_AUTO_TEST_CASE(W8_wake_up_of_a_cancelled_waiter_serves_the_next)
 {
     core_fixture e;
     const auto one = e.lock("a");
@@ -469,7 +469,7 @@ BOOST_AUTO_TEST_CASE(W8_a_wake_up_is_not_lost_with_the_one_who_was_woken)
     BOOST_TEST(code(*two) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_waiter_with_other_options_is_not_given_what_they_do_not_say)
+BOOST_AUTO_TEST_CASE(grant_under_other_options_is_released_and_requested_again)
 {
     for (const lock_options& asked :
          {lock_options{.lease_time = 60s}, lock_options{.renew = false},
@@ -492,7 +492,7 @@ BOOST_AUTO_TEST_CASE(a_waiter_with_other_options_is_not_given_what_they_do_not_s
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_clock_of_the_server_that_went_back_is_told_of)
+BOOST_AUTO_TEST_CASE(server_clock_that_steps_back_is_reported)
 {
     core_fixture e;
     const auto op = e.lock("a");
@@ -502,9 +502,9 @@ BOOST_AUTO_TEST_CASE(a_clock_of_the_server_that_went_back_is_told_of)
     e.say_held(5s);
     BOOST_TEST(e.seen->count(kind::suspect_expiry) == 1u);
     e.advance(1s);
-    e.say_held(5s); // is stopped
+    e.say_held(5s); // the server clock is stopped
     BOOST_TEST(e.seen->count(kind::suspect_expiry) == 2u);
-    // Two polls in a row see the same.
+    // Two polls in a row get the same reply.
     e.store->hint("a");
     e.poll();
     e.say_held(5s);

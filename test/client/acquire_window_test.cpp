@@ -57,8 +57,8 @@ struct flood
     std::uint64_t fence = 0;
 };
 
-/// A store of two partitions, 1 and 2, which both can be reached. 1 has as many outstanding
-/// acquires as it may, and answers none of them.
+/// A store with two reachable partitions, 1 and 2. Partition 1 has a full window of outstanding
+/// acquires and answers none of them.
 struct silent_partition : flood
 {
     explicit silent_partition(bool queues = false) : flood(0, make_store(queues))
@@ -84,7 +84,7 @@ struct silent_partition : flood
         return op;
     }
 
-    core_fixture::locking& enter(const std::string& name)
+    core_fixture::locking& reenter(const std::string& name)
     {
         return lock(name, owner("11111111-1111-1111-1111-111111111111:1", 7));
     }
@@ -96,12 +96,12 @@ struct silent_partition : flood
 
 BOOST_AUTO_TEST_SUITE(core_acquire_window)
 
-BOOST_AUTO_TEST_CASE(never_more_are_under_way_and_all_are_served_in_order)
+BOOST_AUTO_TEST_CASE(outstanding_acquires_never_exceed_the_window_and_keep_their_order)
 {
     flood f(2 * window + 500);
     core_fixture& e = f.e;
     BOOST_TEST(e.store->acquire_count() == window);
-    // One at a time, and many within one turn.
+    // One reply at a time at first, then many within one turn of the strand.
     for (std::size_t answered = 0; answered < f.all.size();) {
         const std::size_t some = answered < 10 ? 1 : std::min<std::size_t>(70, e.store->pending());
         for (std::size_t i = 0; i < some; ++i)
@@ -118,8 +118,8 @@ BOOST_AUTO_TEST_CASE(never_more_are_under_way_and_all_are_served_in_order)
     BOOST_TEST(e.stats().orphans == 0u);
 }
 
-// A rejected request leaves its place too, and so does one that is sent again.
-BOOST_AUTO_TEST_CASE(every_answer_makes_room)
+// A rejected request frees its place in the window, and so does a request that is sent again.
+BOOST_AUTO_TEST_CASE(every_reply_makes_room_in_the_window)
 {
     flood f(window + 4);
     core_fixture& e = f.e;
@@ -132,13 +132,13 @@ BOOST_AUTO_TEST_CASE(every_answer_makes_room)
     const auto asked = e.store->acquires();
     for (std::size_t i = window; i < asked.size(); ++i)
         BOOST_TEST(asked[i].name == "n" + std::to_string(i));
-    // Behind those that waited before.
+    // The repeated request queues behind those that waited before.
     f.grant(4);
     BOOST_TEST_REQUIRE(e.store->acquire_count() == window + 5);
     BOOST_TEST(e.last_acquire().name == "n3");
 }
 
-BOOST_AUTO_TEST_CASE(renewals_and_releases_do_not_wait)
+BOOST_AUTO_TEST_CASE(full_window_delays_no_renewal_or_release)
 {
     flood f(0);
     core_fixture& e = f.e;
@@ -159,8 +159,8 @@ BOOST_AUTO_TEST_CASE(renewals_and_releases_do_not_wait)
     BOOST_TEST(e.store->renew_count() == 1u);
 }
 
-// The time of a request begins when it is sent, that of a wait with the call.
-BOOST_AUTO_TEST_CASE(budgets_begin_with_the_request_and_limits_with_the_call)
+// The time of a request begins when it is sent. The time of a wait begins with the call.
+BOOST_AUTO_TEST_CASE(budget_starts_with_the_request_and_limit_with_the_call)
 {
     flood f(window);
     core_fixture& e = f.e;
@@ -183,14 +183,14 @@ BOOST_AUTO_TEST_CASE(budgets_begin_with_the_request_and_limits_with_the_call)
     BOOST_TEST(code(limited) == errc::outcome_unknown); // sent, without a reply
 }
 
-BOOST_AUTO_TEST_CASE(one_that_is_over_before_it_was_sent_leaves_nothing_behind)
+BOOST_AUTO_TEST_CASE(operation_that_ends_unsent_leaves_no_orphan)
 {
     flood f(window);
     core_fixture& e = f.e;
     auto& cancelled = f.add("cancelled", clock::duration::max());
     auto& limited = f.add("limited", 1s);
     auto& once = f.add("once", 0s);
-    auto& entering = f.add("entering", 1s, {}, owner("11111111-1111-1111-1111-111111111111:1", 7));
+    auto& reentrant = f.add("entering", 1s, {}, owner("11111111-1111-1111-1111-111111111111:1", 7));
     auto& last = f.add("last", clock::duration::max());
     e.poll();
     cancelled.cancel();
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(one_that_is_over_before_it_was_sent_leaves_nothing_behind)
     BOOST_TEST(code(cancelled) == aborted);
     e.advance(1s);
     BOOST_TEST(code(limited) == errc::store_unavailable);
-    BOOST_TEST(code(entering) == errc::store_unavailable);
+    BOOST_TEST(code(reentrant) == errc::store_unavailable);
     BOOST_TEST(e.stats().orphans == 0u);
     BOOST_TEST(e.store->release_count() == 0u);
     e.advance(3999ms);
@@ -212,8 +212,9 @@ BOOST_AUTO_TEST_CASE(one_that_is_over_before_it_was_sent_leaves_nothing_behind)
     BOOST_TEST(!last.done());
 }
 
-// The first waiter for a name may leave before the request is sent, which is for the next one then.
-BOOST_AUTO_TEST_CASE(the_request_is_made_for_who_waits_when_it_is_sent)
+// The first waiter for a name may be cancelled before the request is sent. The request is then for
+// the next waiter.
+BOOST_AUTO_TEST_CASE(request_carries_the_options_of_the_first_waiter_at_its_send)
 {
     flood f(window);
     core_fixture& e = f.e;
@@ -229,8 +230,8 @@ BOOST_AUTO_TEST_CASE(the_request_is_made_for_who_waits_when_it_is_sent)
     BOOST_TEST(code(two) == error_code());
 }
 
-// It only causes a poll, and the request will be one.
-BOOST_AUTO_TEST_CASE(a_hint_that_comes_before_a_request_was_sent_brings_no_second_one)
+// A wake-up only causes a poll, and the unsent request is one.
+BOOST_AUTO_TEST_CASE(wake_up_before_the_request_is_sent_adds_no_second_request)
 {
     flood f(window);
     core_fixture& e = f.e;
@@ -244,8 +245,8 @@ BOOST_AUTO_TEST_CASE(a_hint_that_comes_before_a_request_was_sent_brings_no_secon
     BOOST_TEST(e.store->acquire_count() == window + 1);
 }
 
-// What the store still has counts until it has said what became of it.
-BOOST_AUTO_TEST_CASE(a_request_that_nobody_waits_for_any_more_is_still_under_way)
+// A request counts as outstanding until the store has answered it.
+BOOST_AUTO_TEST_CASE(request_of_a_cancelled_waiter_still_occupies_the_window)
 {
     flood f(window + 1);
     core_fixture& e = f.e;
@@ -258,19 +259,19 @@ BOOST_AUTO_TEST_CASE(a_request_that_nobody_waits_for_any_more_is_still_under_way
     BOOST_TEST(e.store->acquire_count() == window + 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_lost_connection_is_waited_out)
+BOOST_AUTO_TEST_CASE(unsent_acquires_wait_for_the_next_connection)
 {
     flood f(window + 2);
     core_fixture& e = f.e;
     auto& once = f.add("once", 0s);
-    auto& entering = f.add("entering", 1h, {}, owner("11111111-1111-1111-1111-111111111111:1", 7));
+    auto& reentrant = f.add("entering", 1h, {}, owner("11111111-1111-1111-1111-111111111111:1", 7));
     e.poll();
     e.disconnect();
     BOOST_TEST(code(once) == errc::store_unavailable);
     for (std::size_t i = 0; i < window; ++i)
         e.store->complete_acquire(i, errc::store_unavailable);
     e.poll();
-    BOOST_TEST(e.store->acquire_count() == window); // nothing is sent to nowhere
+    BOOST_TEST(e.store->acquire_count() == window); // nothing is sent without a connection
     e.connect();
     BOOST_TEST(e.store->acquire_count() == 2 * window);
     std::size_t answered = window;
@@ -278,18 +279,18 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_is_waited_out)
         f.grant(answered++);
     BOOST_TEST(answered == 2 * window + 3);
     BOOST_TEST(code(*f.all[window + 1]) == error_code());
-    BOOST_TEST(code(entering) == error_code());
+    BOOST_TEST(code(reentrant) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_refuses_them)
+BOOST_AUTO_TEST_CASE(shutdown_rejects_unsent_acquires)
 {
     flood f(window + 2);
     core_fixture& e = f.e;
-    auto& entering = f.add("entering", 1h, {}, owner("11111111-1111-1111-1111-111111111111:1", 7));
+    auto& reentrant = f.add("entering", 1h, {}, owner("11111111-1111-1111-1111-111111111111:1", 7));
     const auto done = e.shutdown();
     BOOST_TEST(code(*f.all[window + 1]) == errc::shut_down);
-    BOOST_TEST(code(entering) == errc::shut_down);
-    BOOST_TEST(e.store->release_count() == window); // of what was sent
+    BOOST_TEST(code(reentrant) == errc::shut_down);
+    BOOST_TEST(e.store->release_count() == window); // only for requests that were sent
     for (std::size_t i = 0; i < window; ++i) {
         e.store->complete_acquire(i, errc::store_refused);
         e.store->complete_release(i, {}, {.result = release_reply::outcome::not_owner});
@@ -305,14 +306,14 @@ BOOST_AUTO_TEST_SUITE_END()
 // Each partition of a store has a window.
 BOOST_AUTO_TEST_SUITE(core_acquire_windows)
 
-BOOST_AUTO_TEST_CASE(a_silent_partition_holds_up_no_other)
+BOOST_AUTO_TEST_CASE(silent_partition_does_not_delay_other_partitions)
 {
     for (const bool queues : {false, true}) {
         silent_partition f(queues);
         core_fixture& e = f.e;
         BOOST_TEST(f.asked() == window);
         auto& behind = f.lock("1:a");
-        auto& entering_behind = f.enter("1:b");
+        auto& reentrant_behind = f.reenter("1:b");
         BOOST_TEST(f.asked() == window);
 
         auto& other = f.lock("2:a");
@@ -320,26 +321,26 @@ BOOST_AUTO_TEST_CASE(a_silent_partition_holds_up_no_other)
         BOOST_TEST(e.last_acquire().name == "2:a");
         f.grant(window);
         BOOST_TEST(code(other) == error_code());
-        auto& entering = f.enter("2:b");
+        auto& reentrant = f.reenter("2:b");
         BOOST_TEST_REQUIRE(f.asked() == window + 2);
         f.grant(window + 1);
-        BOOST_TEST(code(entering) == error_code());
-        // What was taken there is released and renewed there.
+        BOOST_TEST(code(reentrant) == error_code());
+        // Leases of partition 2 are released and renewed there.
         e.release(std::move(other.value<1>()));
         BOOST_TEST(e.store->release_count() == 1u);
 
         BOOST_TEST(!behind.done());
-        BOOST_TEST(!entering_behind.done());
+        BOOST_TEST(!reentrant_behind.done());
     }
 }
 
-BOOST_AUTO_TEST_CASE(no_partition_has_more_under_way_than_its_window)
+BOOST_AUTO_TEST_CASE(each_partition_has_at_most_its_window_outstanding)
 {
     silent_partition f;
     f.add_all(window + 2, "2:n");
     BOOST_TEST(f.asked() == 2 * window);
     f.lock("1:a");
-    f.grant(window); // the first of 2
+    f.grant(window); // the first acquire of partition 2
     BOOST_TEST_REQUIRE(f.asked() == 2 * window + 1);
     BOOST_TEST(f.e.last_acquire().name == "2:n" + std::to_string(window));
     f.grant(0);
@@ -347,17 +348,17 @@ BOOST_AUTO_TEST_CASE(no_partition_has_more_under_way_than_its_window)
     BOOST_TEST(f.e.last_acquire().name == "1:a");
 }
 
-BOOST_AUTO_TEST_CASE(a_lost_partition_is_waited_for_by_its_own_alone)
+BOOST_AUTO_TEST_CASE(lost_partition_delays_only_its_own_names)
 {
     silent_partition f;
     core_fixture& e = f.e;
     f.lock("1:a");
-    f.enter("1:b");
+    f.reenter("1:b");
     e.store->disconnect(errc::store_unavailable, 1);
     for (std::size_t i = 0; i < window; ++i)
         e.store->complete_acquire(i, errc::store_unavailable);
     e.poll();
-    BOOST_TEST(f.asked() == window); // nothing is sent to nowhere
+    BOOST_TEST(f.asked() == window); // nothing is sent without a connection
     f.lock("2:a");
     BOOST_TEST(f.asked() == window + 1);
     e.store->connect(1);
@@ -365,17 +366,17 @@ BOOST_AUTO_TEST_CASE(a_lost_partition_is_waited_for_by_its_own_alone)
     BOOST_TEST(f.asked() == 2 * window + 1);
 }
 
-BOOST_AUTO_TEST_CASE(who_waits_for_room_goes_where_its_name_has_gone)
+BOOST_AUTO_TEST_CASE(unsent_acquire_follows_its_name_to_another_partition)
 {
     for (const bool queues : {false, true}) {
         silent_partition f(queues);
         core_fixture& e = f.e;
         auto& moving = f.lock("1:a");
-        auto& entering = f.enter("1:b");
+        auto& reentrant = f.reenter("1:b");
         f.lock("1:c");
         for (const char* name : {"1:a", "1:b"})
             e.store->move(name, 2);
-        // A reply makes room for one that is still there.
+        // A reply makes room for an acquire that has not moved.
         e.store->say_held(0, 10s);
         e.poll();
         BOOST_TEST_REQUIRE(f.asked() == window + 3);
@@ -386,20 +387,20 @@ BOOST_AUTO_TEST_CASE(who_waits_for_room_goes_where_its_name_has_gone)
         f.grant(window);
         f.grant(window + 1);
         BOOST_TEST(code(moving) == error_code());
-        BOOST_TEST(code(entering) == error_code());
-        // What they took there has made room there, and none here.
+        BOOST_TEST(code(reentrant) == error_code());
+        // The moved acquires have freed room in partition 2, and none here.
         f.lock("1:d");
         BOOST_TEST(f.asked() == window + 3);
     }
 }
 
-BOOST_AUTO_TEST_CASE(who_waits_for_a_silent_one_goes_to_the_one_that_took_its_place)
+BOOST_AUTO_TEST_CASE(unsent_acquire_moves_from_a_silent_partition_to_its_successor)
 {
     for (const bool queues : {false, true}) {
         silent_partition f(queues);
         core_fixture& e = f.e;
         auto& moving = f.lock("1:a");
-        auto& entering = f.enter("1:b");
+        auto& reentrant = f.reenter("1:b");
         for (const char* name : {"1:a", "1:b"})
             e.store->move(name, 3);
         e.store->connect(3);
@@ -408,19 +409,19 @@ BOOST_AUTO_TEST_CASE(who_waits_for_a_silent_one_goes_to_the_one_that_took_its_pl
         f.grant(window);
         f.grant(window + 1);
         BOOST_TEST(code(moving) == error_code());
-        BOOST_TEST(code(entering) == error_code());
+        BOOST_TEST(code(reentrant) == error_code());
     }
 }
 
-// Where it goes there may be no room, and no connection.
-BOOST_AUTO_TEST_CASE(who_has_moved_waits_like_all_others_there)
+// The new partition may have no room, and no connection.
+BOOST_AUTO_TEST_CASE(moved_acquire_waits_for_room_and_connection_of_the_new_partition)
 {
     for (const bool queues : {false, true}) {
         silent_partition f(queues);
         core_fixture& e = f.e;
         f.add_all(window, "2:n");
         auto& moving = f.lock("1:a");
-        f.enter("1:b");
+        f.reenter("1:b");
         for (const char* name : {"1:a", "1:b"})
             e.store->move(name, 2);
         f.grant(0);
@@ -440,21 +441,21 @@ BOOST_AUTO_TEST_CASE(who_has_moved_waits_like_all_others_there)
     }
 }
 
-BOOST_AUTO_TEST_CASE(who_has_moved_may_be_cancelled_or_refused)
+BOOST_AUTO_TEST_CASE(moved_acquire_can_be_cancelled_or_shut_down)
 {
     for (const bool queues : {false, true}) {
         silent_partition f(queues);
         core_fixture& e = f.e;
         auto& cancelled = f.lock("1:a");
-        auto& entering = f.enter("1:b");
+        auto& reentrant = f.reenter("1:b");
         auto& refused = f.lock("1:c");
         for (const char* name : {"1:a", "1:b", "1:c"})
             e.store->move(name, 2);
         cancelled.cancel();
-        entering.cancel();
+        reentrant.cancel();
         e.poll();
         BOOST_TEST(code(cancelled) == aborted);
-        BOOST_TEST(code(entering) == aborted);
+        BOOST_TEST(code(reentrant) == aborted);
         const auto done = e.shutdown();
         BOOST_TEST(code(refused) == errc::shut_down);
         for (std::size_t i = 0; i < window; ++i) {

@@ -1,4 +1,4 @@
-// Every operation, in every state it can be in, cancelled with every type.
+// Every operation in every state, cancelled with every type.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_fixture.hpp"
@@ -30,15 +30,16 @@ namespace {
 const error_code aborted = asio::error::operation_aborted;
 const cancellation_type all_types[] = {cancellation_type::terminal, cancellation_type::partial,
                                        cancellation_type::total};
-const owner somebody("11111111-1111-1111-1111-111111111111:1", 7);
+const owner some_owner("11111111-1111-1111-1111-111111111111:1", 7);
 
-// Where an operation that takes a lock can be when it is cancelled.
+// The possible states of an acquisition when it is cancelled.
 struct state
 {
     const char* name;
-    std::function<void(core_fixture&)> before; ///< What others did before it began.
+    /// The actions of others before the operation began.
+    std::function<void(core_fixture&)> before;
     std::function<void(core_fixture&, core_fixture::locking&)>
-        after; ///< What happened to it since.
+        after; ///< The events since it began.
 };
 
 void nothing(core_fixture&) {}
@@ -125,7 +126,7 @@ void check_aborted_once(core_fixture& e, core_fixture::locking& op)
 
 BOOST_AUTO_TEST_SUITE(cancellation)
 
-BOOST_AUTO_TEST_CASE(F1_a_lock_in_every_state)
+BOOST_AUTO_TEST_CASE(F1_lock_is_aborted_in_every_state)
 {
     for (const state& each : lock_states) {
         for (const auto type : all_types) {
@@ -140,7 +141,7 @@ BOOST_AUTO_TEST_CASE(F1_a_lock_in_every_state)
                     op->cancel(type);
                     e.poll();
                     check_aborted_once(e, *op);
-                    // Another one can get it.
+                    // Another operation acquires the lock.
                     const auto next = e.lock("a");
                     e.grant();
                     BOOST_TEST(next->done());
@@ -151,7 +152,7 @@ BOOST_AUTO_TEST_CASE(F1_a_lock_in_every_state)
     }
 }
 
-BOOST_AUTO_TEST_CASE(F1_a_try_whose_request_is_under_way)
+BOOST_AUTO_TEST_CASE(F1_try_with_an_outstanding_request_is_aborted)
 {
     for (const auto type : all_types) {
         core_fixture e;
@@ -162,7 +163,7 @@ BOOST_AUTO_TEST_CASE(F1_a_try_whose_request_is_under_way)
     }
 }
 
-BOOST_AUTO_TEST_CASE(F1_a_lock_before_it_began_on_the_strand)
+BOOST_AUTO_TEST_CASE(F1_lock_is_aborted_before_it_starts_on_the_strand)
 {
     for (const auto type : all_types) {
         core_fixture e;
@@ -175,15 +176,15 @@ BOOST_AUTO_TEST_CASE(F1_a_lock_before_it_began_on_the_strand)
     }
 }
 
-BOOST_AUTO_TEST_CASE(F1_a_lock_whose_answer_is_on_its_way)
+BOOST_AUTO_TEST_CASE(F1_cancellation_during_delivery_of_the_grant_leaves_no_lock)
 {
     for (const auto type : all_types) {
         core_fixture e;
         const auto op = e.lock("a");
         e.store->grant(0, 1);
-        op->cancel(type); // after the store has answered, before the reply arrived
+        op->cancel(type); // the store has answered, and the reply has not arrived yet
         e.poll();
-        // Either of the two came first; in both cases nothing is left over.
+        // The grant or the cancellation came first. Neither leaves a lock behind.
         BOOST_TEST_REQUIRE(op->done());
         if (op->value<0>())
             BOOST_TEST(op->value<0>() == aborted);
@@ -192,7 +193,7 @@ BOOST_AUTO_TEST_CASE(F1_a_lock_whose_answer_is_on_its_way)
     }
 }
 
-BOOST_AUTO_TEST_CASE(F1_an_entry_in_every_state)
+BOOST_AUTO_TEST_CASE(F1_reentrant_acquisition_is_aborted_in_every_state)
 {
     const struct
     {
@@ -215,7 +216,7 @@ BOOST_AUTO_TEST_CASE(F1_an_entry_in_every_state)
             {
                 core_fixture e;
                 each.before(e);
-                const auto op = e.lock(e.spec("a"), clock::duration::max(), somebody);
+                const auto op = e.lock(e.spec("a"), clock::duration::max(), some_owner);
                 each.after(e);
                 BOOST_TEST_REQUIRE(!op->done());
                 op->cancel(type);
@@ -226,7 +227,7 @@ BOOST_AUTO_TEST_CASE(F1_an_entry_in_every_state)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_release_that_is_under_way_or_offline)
+BOOST_AUTO_TEST_CASE(cancelled_wait_for_a_release_does_not_stop_the_release)
 {
     for (const bool offline : {false, true}) {
         for (const auto type : all_types) {
@@ -246,7 +247,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_is_under_way_or_offline)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_release_before_it_began_on_the_strand)
+BOOST_AUTO_TEST_CASE(release_cancelled_before_it_starts_is_still_sent)
 {
     for (const auto type : all_types) {
         core_fixture e;
@@ -263,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_release_before_it_began_on_the_strand)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_wait_for_a_loss_leaves_the_lease_alone)
+BOOST_AUTO_TEST_CASE(cancelled_wait_for_a_loss_keeps_the_lease)
 {
     for (const auto type : all_types) {
         core_fixture e;
@@ -289,7 +290,7 @@ BOOST_AUTO_TEST_CASE(a_wait_for_a_loss_leaves_the_lease_alone)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_run_ends_the_client)
+BOOST_AUTO_TEST_CASE(cancelled_run_stops_the_client)
 {
     for (const auto type : all_types) {
         core_fixture e;
@@ -306,7 +307,7 @@ BOOST_AUTO_TEST_CASE(a_run_ends_the_client)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_run_before_it_began_on_the_strand)
+BOOST_AUTO_TEST_CASE(run_is_aborted_before_it_starts_on_the_strand)
 {
     for (const auto type : all_types) {
         core_fixture e(false);
@@ -319,7 +320,7 @@ BOOST_AUTO_TEST_CASE(a_run_before_it_began_on_the_strand)
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_emission_after_the_end_finds_nothing)
+BOOST_AUTO_TEST_CASE(emission_after_completion_has_no_effect)
 {
     core_fixture e;
     const auto op = e.lock("a");
@@ -338,7 +339,7 @@ BOOST_AUTO_TEST_CASE(an_emission_after_the_end_finds_nothing)
     BOOST_TEST(!out->value<0>());
 }
 
-BOOST_AUTO_TEST_CASE(two_emissions_are_as_good_as_one)
+BOOST_AUTO_TEST_CASE(second_emission_has_no_effect)
 {
     core_fixture e;
     const auto op = e.lock("a");
@@ -349,13 +350,13 @@ BOOST_AUTO_TEST_CASE(two_emissions_are_as_good_as_one)
 }
 
 // W8: a wake-up of a cancelled waiter wakes the next.
-BOOST_AUTO_TEST_CASE(W8_the_grant_of_a_local_release_is_not_lost)
+BOOST_AUTO_TEST_CASE(W8_handoff_to_a_cancelled_waiter_serves_the_next)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
     const auto one = e.lock("a");
     const auto two = e.lock("a");
-    // Handed over and cancelled at the same moment.
+    // A handoff and a cancellation at the same moment.
     core_fixture::waiting out(e.context.get_executor());
     out.start([&](auto handler) { held.async_release(std::move(handler)); });
     one->cancel();
@@ -368,30 +369,30 @@ BOOST_AUTO_TEST_CASE(W8_the_grant_of_a_local_release_is_not_lost)
     BOOST_TEST(two->value<1>().valid());
 }
 
-BOOST_AUTO_TEST_CASE(W8_the_whole_line_but_the_last_goes)
+BOOST_AUTO_TEST_CASE(W8_last_waiter_is_served_when_all_others_are_cancelled)
 {
     core_fixture e;
-    std::vector<std::shared_ptr<core_fixture::locking>> line;
+    std::vector<std::shared_ptr<core_fixture::locking>> waiters;
     for (int i = 0; i < 20; ++i)
-        line.push_back(e.lock("a"));
+        waiters.push_back(e.lock("a"));
     e.say_held();
     e.store->hint("a");
     e.poll();
     for (int i = 0; i < 19; ++i)
-        line[static_cast<std::size_t>(i)]->cancel();
+        waiters[static_cast<std::size_t>(i)]->cancel();
     e.poll();
     e.grant();
-    BOOST_TEST(line.back()->done());
-    BOOST_TEST(line.back()->value<1>().valid());
+    BOOST_TEST(waiters.back()->done());
+    BOOST_TEST(waiters.back()->value<1>().valid());
     BOOST_TEST(e.stats().waiting == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
 
-// The usual ways to cancel, on real time and locks in memory.
+// The usual ways to cancel, in real time and with locks in memory.
 BOOST_AUTO_TEST_SUITE(cancellation_by_users)
 
-BOOST_AUTO_TEST_CASE(after_a_time)
+BOOST_AUTO_TEST_CASE(cancel_after_aborts_a_waiting_lock)
 {
     memory_lab lab;
     const auto holder = lab.make_client(), waiter = lab.make_client();
@@ -427,7 +428,7 @@ asio::awaitable<void> race(memory_lab& lab, client& holder, client& waiter, int&
         BOOST_TEST(first.index() == 1u);
         BOOST_TEST(held.valid());
         co_await held.async_release(asio::use_awaitable);
-        // Now it is free, and the cancelled waiter does not delay the others.
+        // The lock is free, and the cancelled waiter does not delay the others.
         soon.expires_after(10s);
         auto second = co_await (mine.async_lock(asio::use_awaitable) ||
                                 soon.async_wait(asio::use_awaitable));
@@ -439,7 +440,7 @@ asio::awaitable<void> race(memory_lab& lab, client& holder, client& waiter, int&
     ++done;
 }
 
-BOOST_AUTO_TEST_CASE(the_slower_of_two)
+BOOST_AUTO_TEST_CASE(slower_of_two_awaited_locks_is_cancelled)
 {
     memory_lab lab;
     const auto holder = lab.make_client(), waiter = lab.make_client();
@@ -453,7 +454,7 @@ BOOST_AUTO_TEST_CASE(the_slower_of_two)
     lab.until_idle(*waiter);
 }
 
-BOOST_AUTO_TEST_CASE(many_who_come_and_go)
+BOOST_AUTO_TEST_CASE(locks_cancelled_at_random_complete_once_and_leave_no_lock)
 {
     memory_lab lab;
     const auto one = lab.make_client(), two = lab.make_client();

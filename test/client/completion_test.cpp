@@ -1,5 +1,5 @@
-// How handlers are called: once, never inside the initiating function, where they belong, with
-// nothing of the operation left.
+// Each handler is called once, on its executor, never inside the initiating function, and after all
+// memory of the operation was freed.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_fixture.hpp"
@@ -33,7 +33,7 @@ namespace {
 
 const error_code aborted = asio::error::operation_aborted;
 
-// For what happens on another thread, which does not wake this context.
+// For events on another thread, which do not wake this context.
 template <class Predicate>
 void turn_until(core_fixture& e, Predicate done)
 {
@@ -44,7 +44,7 @@ void turn_until(core_fixture& e, Predicate done)
     }
 }
 
-// One case: starts an operation whose handler is given, and brings it to its end.
+// Starts an operation with the given handler, and brings it to its end.
 struct ending_case
 {
     const char* name;
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_SUITE(completions)
 
 // `proper`: once, not inside the initiating function, on its associated executor, all memory of its
 // allocator freed before.
-BOOST_AUTO_TEST_CASE(every_end_of_every_operation)
+BOOST_AUTO_TEST_CASE(handler_is_called_properly_at_every_end_of_every_operation)
 {
     for (const ending_case& each : cases) {
         BOOST_TEST_CONTEXT(each.name)
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(every_end_of_every_operation)
     }
 }
 
-// The executor is another context's: the handler runs there and nowhere else, and that context
+// If the executor belongs to another context, the handler runs there and nowhere else. That context
 // stays busy until then.
 BOOST_AUTO_TEST_CASE(a_handler_of_another_context_keeps_that_context_busy)
 {
@@ -310,7 +310,7 @@ BOOST_AUTO_TEST_CASE(a_handler_of_another_context_keeps_that_context_busy)
     }
 }
 
-BOOST_AUTO_TEST_CASE(outstanding_operations_are_work_of_the_handlers_context)
+BOOST_AUTO_TEST_CASE(outstanding_operation_is_work_of_the_context_of_its_handler)
 {
     core_fixture e;
     asio::io_context elsewhere;
@@ -335,7 +335,7 @@ BOOST_AUTO_TEST_CASE(outstanding_operations_are_work_of_the_handlers_context)
     }
 }
 
-BOOST_AUTO_TEST_CASE(outstanding_operations_are_work_of_the_clients_context)
+BOOST_AUTO_TEST_CASE(outstanding_operation_is_work_of_the_context_of_its_client)
 {
     core_fixture e;
     const auto op = e.lock("a"); // its handler is bound to this context
@@ -346,8 +346,8 @@ BOOST_AUTO_TEST_CASE(outstanding_operations_are_work_of_the_clients_context)
     BOOST_TEST(op->done());
 }
 
-// The default executor is a strand of the client's, but not the one that its own work is done on.
-BOOST_AUTO_TEST_CASE(without_an_executor_of_its_own_a_handler_runs_on_the_clients_executor)
+// The default executor is a strand of the client, but not the one that its own work runs on.
+BOOST_AUTO_TEST_CASE(handler_without_an_executor_runs_on_the_executor_of_the_client)
 {
     using strand_type = asio::strand<asio::io_context::executor_type>;
     memory_lab lab;
@@ -380,7 +380,7 @@ BOOST_AUTO_TEST_CASE(without_an_executor_of_its_own_a_handler_runs_on_the_client
     BOOST_TEST(inside_core == 0);
 }
 
-BOOST_AUTO_TEST_CASE(an_immediate_executor_is_used_for_immediate_errors)
+BOOST_AUTO_TEST_CASE(immediate_error_uses_the_immediate_executor)
 {
     for (const int index : {0, 1, 2}) {
         core_fixture e(index == 1);
@@ -410,15 +410,14 @@ BOOST_AUTO_TEST_CASE(an_immediate_executor_is_used_for_immediate_errors)
         case 2: lease().async_release(handler); break;
         }
         BOOST_TEST(calls == 0);
-        // Without a lease there is no client, and so nothing to get out of: the handler goes
-        // straight to its executor.
+        // A lease that is empty has no client. The handler goes straight to its executor.
         BOOST_TEST(way_out.submissions() == (index == 2 ? 0u : 1u));
         e.poll();
         BOOST_TEST(calls == 1);
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_immediate_executor_is_not_used_for_anything_else)
+BOOST_AUTO_TEST_CASE(later_completion_does_not_use_the_immediate_executor)
 {
     core_fixture e;
     const tracker_executor way_out(e.context.get_executor());
@@ -433,7 +432,7 @@ BOOST_AUTO_TEST_CASE(an_immediate_executor_is_not_used_for_anything_else)
     BOOST_TEST(way_out.submissions() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(an_immediate_executor_that_runs_at_once_may)
+BOOST_AUTO_TEST_CASE(inline_immediate_executor_calls_the_handler_within_the_initiation)
 {
     core_fixture e(false);
     int calls = 0;
@@ -447,8 +446,8 @@ BOOST_AUTO_TEST_CASE(an_immediate_executor_that_runs_at_once_may)
     BOOST_TEST(calls == 1);
 }
 
-// What the handler holds is all that is left of the operation when it is called; nothing of its
-// memory is in use.
+// When the handler is called, the operation has freed all its memory except what the handler itself
+// holds.
 BOOST_AUTO_TEST_CASE(memory_is_freed_before_the_handler_runs)
 {
     core_fixture e;
@@ -474,7 +473,7 @@ BOOST_AUTO_TEST_CASE(memory_is_freed_before_the_handler_runs)
     BOOST_TEST(watch.use_count() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(an_emission_within_the_handler_finds_nothing)
+BOOST_AUTO_TEST_CASE(emission_within_the_handler_has_no_effect)
 {
     core_fixture e;
     asio::cancellation_signal signal;
@@ -497,9 +496,9 @@ BOOST_AUTO_TEST_CASE(an_emission_within_the_handler_finds_nothing)
     BOOST_TEST(e.kept.at(0).valid());
 }
 
-// What the slot kept of the operation goes before the handler runs, and with it the last that keeps
-// the client.
-BOOST_AUTO_TEST_CASE(a_slot_that_outlives_its_operation_keeps_nothing)
+// The slot frees its part of the operation before the handler runs, and with it the last reference
+// to the client.
+BOOST_AUTO_TEST_CASE(slot_that_outlives_its_operation_keeps_no_memory_of_it)
 {
     asio::cancellation_signal signal;
     std::weak_ptr<const detail::lock_spec> watch;
@@ -520,8 +519,8 @@ BOOST_AUTO_TEST_CASE(a_slot_that_outlives_its_operation_keeps_nothing)
     BOOST_TEST(!kept);
 }
 
-// An operation and its slot hold nothing of each other that would keep both for ever.
-BOOST_AUTO_TEST_CASE(a_core_goes_when_its_last_user_went)
+// An operation and its slot do not keep each other alive.
+BOOST_AUTO_TEST_CASE(client_state_is_destroyed_with_its_last_user)
 {
     std::weak_ptr<detail::client_state> watch;
     {
@@ -542,7 +541,7 @@ BOOST_AUTO_TEST_CASE(a_core_goes_when_its_last_user_went)
     BOOST_TEST(watch.expired());
 }
 
-BOOST_AUTO_TEST_CASE(handlers_are_destroyed_uncalled_with_their_context)
+BOOST_AUTO_TEST_CASE(handlers_are_destroyed_uncalled_with_the_context)
 {
     const auto token = std::make_shared<int>();
     int calls = 0;
@@ -570,8 +569,8 @@ BOOST_AUTO_TEST_CASE(handlers_are_destroyed_uncalled_with_their_context)
     BOOST_TEST(token.use_count() == 1);
 }
 
-// Also if another context, which continues, would run them.
-BOOST_AUTO_TEST_CASE(handlers_elsewhere_are_destroyed_uncalled_with_the_context_of_their_client)
+// The handlers are destroyed even if another context, which continues, would run them.
+BOOST_AUTO_TEST_CASE(handlers_of_another_context_are_destroyed_uncalled_with_the_client)
 {
     asio::io_context elsewhere;
     const auto token = std::make_shared<int>();
@@ -597,7 +596,7 @@ BOOST_AUTO_TEST_CASE(handlers_elsewhere_are_destroyed_uncalled_with_the_context_
     BOOST_TEST(token.use_count() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(an_executor_that_is_assigned_to_lets_go_of_its_context)
+BOOST_AUTO_TEST_CASE(assigned_completion_executor_ends_the_work_of_its_old_context)
 {
     using detail::completion_executor;
     for (const bool erased : {false, true}) {
@@ -627,7 +626,7 @@ BOOST_AUTO_TEST_CASE(an_executor_that_is_assigned_to_lets_go_of_its_context)
 }
 
 // Moving a lease while its operations are outstanding.
-BOOST_AUTO_TEST_CASE(a_lease_may_be_moved_while_it_is_watched)
+BOOST_AUTO_TEST_CASE(lease_can_be_moved_during_a_wait_for_its_loss)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
@@ -661,7 +660,7 @@ BOOST_AUTO_TEST_CASE(assigning_to_a_lease_releases_what_it_held)
     BOOST_TEST(e.store->release_count() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_may_be_released_in_the_handler_of_its_loss)
+BOOST_AUTO_TEST_CASE(lease_can_be_released_in_the_handler_of_its_loss)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
@@ -677,7 +676,7 @@ BOOST_AUTO_TEST_CASE(a_lease_may_be_released_in_the_handler_of_its_loss)
     BOOST_TEST(released.value() == errc::lost);
 }
 
-BOOST_AUTO_TEST_CASE(a_deferred_wait_for_a_loss_that_starts_after_the_release_is_aborted)
+BOOST_AUTO_TEST_CASE(deferred_wait_for_a_loss_started_after_the_release_is_aborted)
 {
     for (const bool is_answered : {false, true}) {
         core_fixture e;
@@ -698,7 +697,7 @@ BOOST_AUTO_TEST_CASE(a_deferred_wait_for_a_loss_that_starts_after_the_release_is
 }
 
 // A deferred release that is never started still releases.
-BOOST_AUTO_TEST_CASE(a_deferred_release_takes_the_lease_at_once)
+BOOST_AUTO_TEST_CASE(deferred_release_takes_the_lease_at_once)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));

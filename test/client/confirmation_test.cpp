@@ -47,7 +47,7 @@ using namespace core_confirmation_test;
 
 BOOST_AUTO_TEST_SUITE(core_confirmation)
 
-BOOST_AUTO_TEST_CASE(the_store_is_told_how_many_and_for_how_long)
+BOOST_AUTO_TEST_CASE(acquire_carries_the_number_of_replicas_and_their_timeout)
 {
     replicated e(false);
     e.lock(e.spec("a", by_two));
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(the_store_is_told_how_many_and_for_how_long)
     BOOST_TEST(e.last_acquire().replica_acks == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(what_was_not_confirmed_is_given_back_and_is_an_error_at_once)
+BOOST_AUTO_TEST_CASE(unconfirmed_lock_is_released_and_reported_at_once)
 {
     for (const bool queues : {false, true}) {
         replicated e(queues);
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_confirmed_is_given_back_and_is_an_error_at_onc
     }
 }
 
-BOOST_AUTO_TEST_CASE(so_is_a_reentry)
+BOOST_AUTO_TEST_CASE(unconfirmed_reentrant_acquisition_is_released_and_reported_at_once)
 {
     for (const bool queues : {false, true}) {
         replicated e(queues);
@@ -98,8 +98,8 @@ BOOST_AUTO_TEST_CASE(so_is_a_reentry)
     }
 }
 
-// One that wants fewer may have better luck.
-BOOST_AUTO_TEST_CASE(who_wants_as_many_is_told_the_same)
+// A waiter that needs fewer replicas may still succeed.
+BOOST_AUTO_TEST_CASE(missing_confirmation_fails_waiters_that_need_as_many_replicas)
 {
     for (const bool queues : {false, true}) {
         replicated e(queues);
@@ -121,9 +121,10 @@ BOOST_AUTO_TEST_CASE(who_wants_as_many_is_told_the_same)
     }
 }
 
-// It is a request of its own. A store that takes no such owner along with a release would leave
-// the client believing that it may still be brought in, and a shutdown waiting for that.
-BOOST_AUTO_TEST_CASE(a_release_brings_in_nobody_whom_replicas_have_to_confirm)
+// The next owner sends a request of its own. If the store did not enqueue that owner with the
+// release, the client would believe that it may still be enqueued, and a shutdown would wait for
+// it.
+BOOST_AUTO_TEST_CASE(release_enqueues_no_owner_that_replicas_have_to_confirm)
 {
     using left = release_reply::outcome;
     replicated e(true);
@@ -150,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_release_brings_in_nobody_whom_replicas_have_to_confirm)
     BOOST_TEST(code(*ended) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_is_not_handed_to_one_who_wants_another_number)
+BOOST_AUTO_TEST_CASE(lease_is_not_handed_to_a_waiter_with_another_number_of_replicas)
 {
     replicated e(false);
     e.renew_all_when_asked = true;
@@ -163,8 +164,8 @@ BOOST_AUTO_TEST_CASE(a_lease_is_not_handed_to_one_who_wants_another_number)
     BOOST_TEST(e.last_acquire().replica_acks == 1u);
 }
 
-// A release would give it the lock before replicas have confirmed that.
-BOOST_AUTO_TEST_CASE(a_next_owner_that_replicas_have_to_confirm_asks_for_itself)
+// A release would grant it the lock before replicas have confirmed the grant.
+BOOST_AUTO_TEST_CASE(next_owner_with_replicas_sends_its_own_acquire)
 {
     replicated e(true);
     const auto what = e.spec("a", {.handoff_count = 0, .replica_acks = 1});
@@ -175,13 +176,13 @@ BOOST_AUTO_TEST_CASE(a_next_owner_that_replicas_have_to_confirm_asks_for_itself)
     BOOST_TEST(!e.last_release().next);
     e.say_freed();
     BOOST_TEST(e.last_acquire().replica_acks == 1u);
-    BOOST_TEST(!e.last_acquire().again); // the store does not know it
+    BOOST_TEST(!e.last_acquire().again); // the store does not know the owner
     e.grant();
     BOOST_TEST(!code(*op));
     e.kept.push_back(std::move(op->value<1>()));
 }
 
-BOOST_AUTO_TEST_CASE(a_renewal_that_was_not_confirmed_has_failed)
+BOOST_AUTO_TEST_CASE(unconfirmed_renewal_counts_as_failed)
 {
     replicated e(false);
     lease held = e.taken(e.spec("a", by_one));
@@ -196,7 +197,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_that_was_not_confirmed_has_failed)
     const auto late = e.seen->events(kind::renewal_late);
     BOOST_TEST_REQUIRE(late.size() == 1u);
     BOOST_TEST((late[0].code == errc::not_replicated));
-    // It is tried again, and may still succeed.
+    // The renewal is retried and may still succeed.
     const auto asked = [&](std::size_t before) {
         while (e.store->renew_count() == before && !lost->done())
             e.advance(10ms);
@@ -213,8 +214,8 @@ BOOST_AUTO_TEST_CASE(a_renewal_that_was_not_confirmed_has_failed)
     BOOST_TEST((told[0].details.cause == errc::not_replicated));
 }
 
-// Replicas take their time; what needs none is renewed without them.
-BOOST_AUTO_TEST_CASE(renewals_with_and_without_replicas_are_two_requests)
+// Confirmation takes time. Renewals without replicas do not wait for it.
+BOOST_AUTO_TEST_CASE(renewals_with_and_without_replicas_are_sent_separately)
 {
     replicated e(false);
     const lease plain = e.taken(e.spec("a"));
@@ -227,7 +228,7 @@ BOOST_AUTO_TEST_CASE(renewals_with_and_without_replicas_are_two_requests)
     BOOST_TEST_REQUIRE(calls[1].locks.size() == 1u);
     BOOST_TEST(calls[0].locks[0].name == "a");
     BOOST_TEST(calls[1].locks[0].name == "b");
-    // The time that the replicas have comes on top of what any renewal may take.
+    // The timeout for replicas is added to the usual timeout of a renewal.
     e.store->renew_all(0);
     e.advance(5s + 900ms);
     BOOST_TEST(e.seen->count(kind::renewal_late) == 0u);
@@ -235,8 +236,8 @@ BOOST_AUTO_TEST_CASE(renewals_with_and_without_replicas_are_two_requests)
     BOOST_TEST(e.seen->count(kind::renewal_late) == 1u);
 }
 
-// Whose replicas are there does not wait for those of another.
-BOOST_AUTO_TEST_CASE(renewals_that_want_different_numbers_are_two_requests)
+// A lease whose replicas respond does not wait for the replicas of another lease.
+BOOST_AUTO_TEST_CASE(renewals_with_different_numbers_of_replicas_are_sent_separately)
 {
     replicated e(false);
     const lease one = e.taken(e.spec("a", by_one));
@@ -258,7 +259,7 @@ BOOST_AUTO_TEST_CASE(renewals_that_want_different_numbers_are_two_requests)
     BOOST_TEST((two.deadline() == before));
 }
 
-BOOST_AUTO_TEST_CASE(a_store_without_replicas_takes_no_such_mutex)
+BOOST_AUTO_TEST_CASE(mutex_with_replica_acks_is_rejected_by_a_store_without_replicas)
 {
     asio::io_context context;
     const client locks(context, "memory:");

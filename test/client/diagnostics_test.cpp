@@ -109,7 +109,7 @@ void disconnect(core_fixture& e, error_code why, const std::string& words)
 
 BOOST_AUTO_TEST_SUITE(core_diagnostics)
 
-BOOST_AUTO_TEST_CASE(one_try_learns_who_holds_the_lock)
+BOOST_AUTO_TEST_CASE(failed_try_reports_the_holder)
 {
     unobserved_fixture e;
     e.store->server = "10.1.2.3:6379";
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(one_try_learns_who_holds_the_lock)
                                        .attempts = 1}));
 }
 
-BOOST_AUTO_TEST_CASE(the_store_is_not_asked_for_what_nobody_wants)
+BOOST_AUTO_TEST_CASE(holder_is_requested_only_while_an_operation_wants_details)
 {
     unobserved_fixture e;
     const auto op = e.lock("a");
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(the_store_is_not_asked_for_what_nobody_wants)
     BOOST_TEST(code(*op) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(an_observer_is_told_who_holds_the_lock)
+BOOST_AUTO_TEST_CASE(observer_gets_the_holder_of_a_failed_try)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a"), 0s);
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(an_observer_is_told_who_holds_the_lock)
     BOOST_TEST(seen.details.holder == "5e0f8c21");
 }
 
-BOOST_AUTO_TEST_CASE(a_limited_wait_tells_the_holder_and_how_often_it_looked)
+BOOST_AUTO_TEST_CASE(timed_out_wait_reports_the_holder_and_its_attempts)
 {
     unobserved_fixture e;
     diagnostics details;
@@ -192,7 +192,7 @@ std::shared_ptr<fake_store> describing_store()
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(one_try_waits_for_what_an_unknown_holder_says_of_itself)
+BOOST_AUTO_TEST_CASE(try_waits_for_the_info_of_an_unknown_holder)
 {
     core_fixture e(describing_store());
     diagnostics details;
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(one_try_waits_for_what_an_unknown_holder_says_of_itself)
     e.poll();
     BOOST_TEST(code(*op) == errc::held);
     BOOST_TEST((details.holder_info == info));
-    // Then it is known.
+    // The info of this holder is known now.
     const auto again = lock(e, e.spec("b"), details, 0s);
     say_held_by(e, "5e0f8c21");
     BOOST_TEST(code(*again) == errc::held);
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(one_try_waits_for_what_an_unknown_holder_says_of_itself)
     BOOST_TEST(e.store->described().size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(one_try_waits_for_a_silent_holder_100_ms_at_most_and_once_in_10_s)
+BOOST_AUTO_TEST_CASE(try_waits_at_most_100_ms_for_holder_info_and_once_in_10_s)
 {
     core_fixture e(describing_store());
     diagnostics details;
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(one_try_waits_for_a_silent_holder_100_ms_at_most_and_once_i
     BOOST_TEST(code(*op) == errc::held);
     BOOST_TEST(details.holder == "5e0f8c21");
     BOOST_TEST(details.holder_info.empty());
-    e.store->describe({}); // too late, and nothing
+    e.store->describe({}); // too late, and empty
     e.poll();
     e.advance(9s);
     const auto soon = lock(e, e.spec("a"), details, 0s);
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(one_try_waits_for_a_silent_holder_100_ms_at_most_and_once_i
     say_held_by(e, "5e0f8c21");
     BOOST_TEST(!later->done());
     BOOST_TEST(e.store->described().size() == 2u);
-    // A waiter that gives up meanwhile completes at once, and has nothing to release.
+    // A waiter that is cancelled meanwhile completes at once, and has nothing to release.
     later->cancel();
     e.poll();
     BOOST_TEST(code(*later) == aborted);
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(one_try_waits_for_a_silent_holder_100_ms_at_most_and_once_i
     BOOST_TEST(e.store->release_count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_wait_asks_for_its_holder_on_the_way_and_nobody_waits_for_that)
+BOOST_AUTO_TEST_CASE(wait_requests_holder_info_without_delaying_any_operation)
 {
     core_fixture e(describing_store());
     diagnostics details;
@@ -263,8 +263,8 @@ BOOST_AUTO_TEST_CASE(a_wait_asks_for_its_holder_on_the_way_and_nobody_waits_for_
     BOOST_TEST(e.store->described().size() == 1u);
 }
 
-// A request is for all waiters, also for those that came after it was sent.
-BOOST_AUTO_TEST_CASE(attempts_are_those_since_the_operation_began)
+// One request serves all waiters, including those that came after it was sent.
+BOOST_AUTO_TEST_CASE(attempts_count_from_the_start_of_the_operation)
 {
     unobserved_fixture e;
     const auto first = e.lock("a");
@@ -286,8 +286,8 @@ BOOST_AUTO_TEST_CASE(attempts_are_those_since_the_operation_began)
     BOOST_TEST(!first->done());
 }
 
-// The client's own leases need no store to be known.
-BOOST_AUTO_TEST_CASE(the_holder_may_be_this_client)
+// The client knows its own leases without the store.
+BOOST_AUTO_TEST_CASE(lock_of_this_client_names_this_client_as_holder)
 {
     unobserved_fixture e;
     lease held = e.taken(e.spec("a"));
@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_CASE(the_holder_may_be_this_client)
     e.advance(1s);
     BOOST_TEST(code(*op) == errc::timed_out);
     BOOST_TEST(waited.holder == id);
-    // Until it has gone to another.
+    // Until another client acquires the lock.
     diagnostics after;
     const auto last = lock(e, e.spec("a", {.lease_time = 20s}), after);
     e.release(std::move(held));
@@ -314,8 +314,8 @@ BOOST_AUTO_TEST_CASE(the_holder_may_be_this_client)
     BOOST_TEST(after.holder == "22222222");
 }
 
-// With the whole of it, the lock could be acquired.
-BOOST_AUTO_TEST_CASE(a_holder_is_never_shown_whole)
+// With the complete owner token, another program could acquire the lock.
+BOOST_AUTO_TEST_CASE(holder_is_shown_by_the_start_of_its_owner_token_only)
 {
     unobserved_fixture e;
     diagnostics details;
@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(a_holder_is_never_shown_whole)
     BOOST_TEST(details.holder == "5e0f8c21");
 }
 
-BOOST_AUTO_TEST_CASE(what_the_store_said_of_a_request)
+BOOST_AUTO_TEST_CASE(rejected_request_reports_the_message_of_the_server)
 {
     unobserved_fixture e;
     diagnostics wrong;
@@ -343,12 +343,12 @@ BOOST_AUTO_TEST_CASE(what_the_store_said_of_a_request)
     BOOST_TEST_REQUIRE(waiting->done());
     BOOST_TEST(code(*waiting) == errc::store_refused);
     BOOST_TEST(limited.server_message == refusal);
-    BOOST_TEST(!limited.cause); // it is the error itself
+    BOOST_TEST(!limited.cause); // the cause is the error itself
     BOOST_TEST((limited.waited == 100ms));
 }
 
-// A handler that is cancelled after a while gets the reason for its long wait.
-BOOST_AUTO_TEST_CASE(a_cancellation_tells_what_stood_in_the_way)
+// The handler of a cancelled wait learns why the wait took so long.
+BOOST_AUTO_TEST_CASE(cancelled_wait_reports_the_last_failure)
 {
     unobserved_fixture e;
     diagnostics details;
@@ -363,7 +363,7 @@ BOOST_AUTO_TEST_CASE(a_cancellation_tells_what_stood_in_the_way)
     BOOST_TEST((details.waited == 3s));
 }
 
-BOOST_AUTO_TEST_CASE(what_was_said_of_a_key_is_no_reason_why_the_store_cannot_be_reached)
+BOOST_AUTO_TEST_CASE(message_about_a_key_does_not_explain_a_lost_connection)
 {
     unobserved_fixture e;
     e.store->explain(errc::store_refused, {.key = "b", .server_message = refusal});
@@ -374,7 +374,7 @@ BOOST_AUTO_TEST_CASE(what_was_said_of_a_key_is_no_reason_why_the_store_cannot_be
     BOOST_TEST(details.server_message == "");
 }
 
-BOOST_AUTO_TEST_CASE(why_the_store_cannot_be_reached)
+BOOST_AUTO_TEST_CASE(unavailable_store_is_reported_with_its_last_message)
 {
     unobserved_fixture e;
     e.store->server = "10.1.2.3:6379";
@@ -388,7 +388,7 @@ BOOST_AUTO_TEST_CASE(why_the_store_cannot_be_reached)
     BOOST_TEST(code(*op) == errc::store_unavailable);
     BOOST_TEST(details.server_message == "LOADING Redis is loading the dataset in memory");
     BOOST_TEST(details.attempts == 0u);
-    // What was said belongs to that reason, and ends with it.
+    // The message belongs to that cause, and is dropped with it.
     e.disconnect(errc::store_unavailable);
     BOOST_TEST(code(*lock(e, e.spec("a"), details, 0s)) == errc::store_unavailable);
     BOOST_TEST(details.server_message == "");
@@ -400,8 +400,8 @@ BOOST_AUTO_TEST_CASE(why_the_store_cannot_be_reached)
     BOOST_TEST(details.server_message == "");
 }
 
-// It has not given up yet: nothing says that it was disconnected.
-BOOST_AUTO_TEST_CASE(what_the_store_says_before_it_was_ever_reached)
+// The store is still connecting and has not reported a disconnection.
+BOOST_AUTO_TEST_CASE(message_before_the_first_connection_is_reported)
 {
     core_fixture e(false);
     e.run();
@@ -414,7 +414,7 @@ BOOST_AUTO_TEST_CASE(what_the_store_says_before_it_was_ever_reached)
     BOOST_TEST(details.server_message == refusal);
 }
 
-BOOST_AUTO_TEST_CASE(success_leaves_nothing_behind)
+BOOST_AUTO_TEST_CASE(success_clears_the_details)
 {
     unobserved_fixture e;
     diagnostics details{.key = "of an earlier operation"};
@@ -431,7 +431,7 @@ BOOST_AUTO_TEST_CASE(success_leaves_nothing_behind)
     BOOST_TEST(details.empty());
 }
 
-BOOST_AUTO_TEST_CASE(an_operation_that_cannot_begin_names_its_key)
+BOOST_AUTO_TEST_CASE(operation_that_cannot_start_names_its_key)
 {
     core_fixture e(false);
     diagnostics details;
@@ -439,7 +439,7 @@ BOOST_AUTO_TEST_CASE(an_operation_that_cannot_begin_names_its_key)
     BOOST_TEST((details == diagnostics{.key = "a"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_reentry_tells_what_the_store_said)
+BOOST_AUTO_TEST_CASE(failed_reentrant_acquisition_reports_the_message_of_the_server)
 {
     unobserved_fixture e;
     const owner other("5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:17", 42);
@@ -470,7 +470,7 @@ BOOST_AUTO_TEST_CASE(a_reentry_tells_what_the_store_said)
     BOOST_TEST(details.server_message == "NOPERM this user has no permissions");
 }
 
-BOOST_AUTO_TEST_CASE(a_release_tells_what_the_store_said)
+BOOST_AUTO_TEST_CASE(failed_release_reports_the_message_of_the_server)
 {
     unobserved_fixture e;
     e.renew_all_when_asked = true;
@@ -479,13 +479,14 @@ BOOST_AUTO_TEST_CASE(a_release_tells_what_the_store_said)
     while (!op->done()) {
         refuse_release(e, errc::store_refused, refusal);
         const auto asked = e.store->release_count();
-        // In small steps: one in which it is asked again and ends would leave that in doubt.
+        // In small steps, because a step that both sends a request and reaches the limit would
+        // leave its outcome unknown.
         while (!op->done() && e.store->release_count() == asked)
             e.advance(20us);
     }
     BOOST_TEST(code(*op) == errc::store_refused);
     BOOST_TEST(details.key == "a");
-    BOOST_TEST(!details.cause); // it is the error itself
+    BOOST_TEST(!details.cause); // the cause is the error itself
     BOOST_TEST(details.server_message == refusal);
     BOOST_TEST((details.waited == 200ms));
     BOOST_TEST(details.attempts == e.store->release_count());
@@ -496,7 +497,7 @@ BOOST_AUTO_TEST_CASE(a_release_tells_what_the_store_said)
     BOOST_TEST(details.server_message == "NOPERM");
     BOOST_TEST(details.attempts == 1u);
 
-    // A request without a reply has no text.
+    // A request without a reply has no message.
     const auto silent = release(e, e.taken(e.spec("c", {.lease_time = 6s})), details);
     refuse_release(e, errc::store_refused, refusal);
     e.advance(6s);
@@ -504,8 +505,8 @@ BOOST_AUTO_TEST_CASE(a_release_tells_what_the_store_said)
     BOOST_TEST(details.server_message == "");
 }
 
-// A release may end for another reason than the one for which the lease had ended before.
-BOOST_AUTO_TEST_CASE(the_details_of_a_release_are_those_of_its_own_reason)
+// The release may fail for another reason than the earlier loss of the lease.
+BOOST_AUTO_TEST_CASE(release_reports_the_details_of_its_own_error)
 {
     enum : int
     {
@@ -517,7 +518,7 @@ BOOST_AUTO_TEST_CASE(the_details_of_a_release_are_those_of_its_own_reason)
         unobserved_fixture e;
         lease held = e.taken(e.spec("a", {.lease_time = 120s}));
         disconnect(e, errc::store_refused, refusal);
-        e.advance(120s - 1200ms); // the key has the margin for the drift of clocks left
+        e.advance(120s - 1200ms); // the key outlives the lease by the margin for clock drift
         BOOST_TEST(!held.valid());
         e.connect();
         diagnostics details;
@@ -542,8 +543,8 @@ BOOST_AUTO_TEST_CASE(the_details_of_a_release_are_those_of_its_own_reason)
     }
 }
 
-// Failed renewals are the reason; their replies are gone with the connection by then.
-BOOST_AUTO_TEST_CASE(a_loss_tells_what_the_renewals_heard)
+// Failed renewals are the cause. Their replies are no longer available by then.
+BOOST_AUTO_TEST_CASE(lost_lease_reports_the_failures_of_its_renewals)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a", {.lease_time = 12s}));
@@ -573,7 +574,7 @@ BOOST_AUTO_TEST_CASE(a_loss_tells_what_the_renewals_heard)
     BOOST_TEST((details.waited <= since && details.waited > since - 20ms));
     BOOST_TEST((e.seen->events(kind::lost).at(0).details == details));
 
-    // A later call gets the same, and so does a release.
+    // A later call reports the same, and so does a release.
     diagnostics late;
     BOOST_TEST(code(*wait_lost(e, held, late)) == errc::expired);
     BOOST_TEST(late.server_message == refusal);
@@ -585,7 +586,7 @@ BOOST_AUTO_TEST_CASE(a_loss_tells_what_the_renewals_heard)
     BOOST_TEST((released.cause == errc::store_refused));
 }
 
-BOOST_AUTO_TEST_CASE(a_loss_without_a_connection_tells_why_there_was_none)
+BOOST_AUTO_TEST_CASE(lease_lost_without_a_connection_reports_the_cause)
 {
     unobserved_fixture e;
     lease held = e.taken(e.spec("a", {.lease_time = 3s}));
@@ -596,7 +597,7 @@ BOOST_AUTO_TEST_CASE(a_loss_without_a_connection_tells_why_there_was_none)
     BOOST_TEST(code(*lost) == errc::expired);
     BOOST_TEST((details.cause == errc::store_unavailable));
     BOOST_TEST(details.server_message == "LOADING Redis is loading the dataset in memory");
-    // So does a release while the store is still being asked.
+    // So does a release whose reply is outstanding.
     e.connect();
     diagnostics released;
     const auto out = release(e, std::move(held), released);
@@ -607,7 +608,7 @@ BOOST_AUTO_TEST_CASE(a_loss_without_a_connection_tells_why_there_was_none)
     BOOST_TEST(released.server_message == details.server_message);
 }
 
-BOOST_AUTO_TEST_CASE(a_confirmed_renewal_ends_what_the_failed_ones_said)
+BOOST_AUTO_TEST_CASE(confirmed_renewal_clears_the_details_of_failed_ones)
 {
     unobserved_fixture e;
     lease held = e.taken(e.spec("a", {.lease_time = 12s}));
@@ -625,7 +626,7 @@ BOOST_AUTO_TEST_CASE(a_confirmed_renewal_ends_what_the_failed_ones_said)
     BOOST_TEST((details == diagnostics{.key = "a"}));
 }
 
-// The caller's own thread reads it: nothing is written before the handler's turn.
+// The thread of the caller reads the details, so nothing is written before the handler runs.
 BOOST_AUTO_TEST_CASE(details_are_set_where_the_handler_runs)
 {
     unobserved_fixture e;

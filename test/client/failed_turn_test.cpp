@@ -1,4 +1,4 @@
-// A store that throws where it must not: the state is unknown, so the client ends.
+// If the store throws where it must not, the state of the client is unknown, so the client ends.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Passes on to a store of the test, until it fails.
+/// Forwards all calls to a store of the test until it is told to fail.
 class throwing_store final : public store
 {
 public:
@@ -65,9 +65,9 @@ struct failing_fixture : core_fixture
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(core_failed_turn)
+BOOST_AUTO_TEST_SUITE(core_throwing_store)
 
-BOOST_AUTO_TEST_CASE(all_are_told_and_nothing_is_sent_any_more)
+BOOST_AUTO_TEST_CASE(throwing_store_ends_all_operations_and_stops_all_requests)
 {
     failing_fixture e;
     lease held = e.taken(e.spec("held"));
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(all_are_told_and_nothing_is_sent_any_more)
     check_idle(e);
     BOOST_TEST(e.stats().watched == 0u);
 
-    // Nor does anything begin.
+    // No new operation starts.
     BOOST_TEST(code(*e.lock("later")) == errc::shut_down);
     BOOST_TEST(code(*e.release(std::move(held))) == errc::shut_down);
     core_fixture::waiting again(e.context.get_executor());
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(all_are_told_and_nothing_is_sent_any_more)
     BOOST_TEST((e.time.wake_at() == clock::time_point::max()));
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_under_way_has_not_given_everything_back)
+BOOST_AUTO_TEST_CASE(throwing_store_fails_an_outstanding_shutdown)
 {
     failing_fixture e;
     const lease held = e.taken(e.spec("held"));

@@ -1,5 +1,5 @@
-// The effect of each failed allocation: in the initiating call it throws and nothing has happened;
-// on the strand it ends the client, and leaves the context's run. A lock is never orphaned for
+// The effect of each failed allocation. In the initiating call, it throws and has no other effect.
+// On the strand, it ends the client, and `run` of the context throws. A lock is never orphaned for
 // longer than its lease time, and no handler is called twice or kept.
 #include <boost/test/results_collector.hpp>
 #include <boost/test/unit_test.hpp>
@@ -41,9 +41,9 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr lock_options quick{.lease_time = 100ms};
-constexpr std::size_t most_allocations = 2000; ///< Of one operation; more are a loop.
+constexpr std::size_t most_allocations = 2000; ///< Per operation. More allocations mean a loop.
 
-/// How a handler fared.
+/// The calls and results of a handler.
 struct fate
 {
     int calls = 0;
@@ -51,7 +51,8 @@ struct fate
     lease held;
 };
 
-/// Two clients of one space; the memory fails the one. What it keeps is destroyed before them.
+/// Two clients of one memory space. Allocations fail in one of them. Members declared before the
+/// clients outlive them.
 struct scene
 {
     std::shared_ptr<memory_space> space = std::make_shared<memory_space>();
@@ -63,8 +64,8 @@ struct scene
     std::unique_ptr<client> one;
     lease held;
     std::function<void()> act; ///< The initiating call.
-    bool guards = false; ///< The operation under test has a strand of its own, and its handler is
-                         ///< the last one.
+    /// The operation under test has its own strand, and its handler is the last one.
+    bool guards = false;
     int thrown_by_call = 0;
     int thrown_by_run = 0;
 
@@ -92,7 +93,7 @@ struct scene
         }
     };
 
-    /// A handler that records its results, and whether it still exists.
+    /// Returns a handler that records its results, and whether it still exists.
     note handler()
     {
         fates.push_back(std::make_shared<fate>());
@@ -103,7 +104,7 @@ struct scene
 
     mutex lock(client& by) const { return mutex(by, "lock", quick); }
 
-    /// Runs what is ready; continues after an exception, as a program would.
+    /// Runs the ready handlers. Continues after an exception, as a program would.
     void poll()
     {
         for (;;) {
@@ -118,7 +119,7 @@ struct scene
         }
     }
 
-    /// Runs until something has come about, or five seconds have passed.
+    /// Runs until the predicate holds, or five seconds have passed.
     template <class Predicate>
     bool comes(Predicate reached)
     {
@@ -140,14 +141,14 @@ struct scene
             got->held = std::move(given);
         });
         const auto taken = [&] {
-            let_go(); // a waiter may have been first
+            let_go(); // an earlier waiter may hold the lock
             return static_cast<bool>(got->held);
         };
         BOOST_REQUIRE_MESSAGE(comes(taken), "not taken: " << got->code.message());
         return std::move(got->held);
     }
 
-    /// Ends what handlers were given.
+    /// Destroys the leases that handlers received.
     void let_go() const
     {
         for (const auto& each : fates)
@@ -172,13 +173,13 @@ struct summary
     int stuck = 0;
 };
 
-/// A strand of Asio that cannot get the memory to be scheduled takes itself for scheduled, and
-/// never runs again.
+/// If an Asio strand gets no memory to be scheduled, it regards itself as scheduled and never runs
+/// again.
 bool is_stuck(scene& s, const std::unique_ptr<client>& c)
 {
     if (!c)
         return false;
-    // A client has two: one for its own work, and one for handlers that have no executor.
+    // A client has two strands: one for its own work, and one for handlers without an executor.
     const auto run = std::make_shared<int>(0);
     for (const auto& strand : {detail::access::state_of(*c)->executor(), c->get_executor()})
         asio::post(strand, [run] { ++*run; });
@@ -189,12 +190,12 @@ bool is_stuck(scene& s, const std::unique_ptr<client>& c)
 void look_at(scene& s, bool reached, summary& all)
 {
     BOOST_TEST(s.thrown_by_call + s.thrown_by_run <=
-               (reached ? 1 : 0)); // one failure is one exception
+               (reached ? 1 : 0)); // one failure causes one exception
     all.by_call += s.thrown_by_call;
     all.by_run += s.thrown_by_run;
     all.made_good += reached && s.thrown_by_call + s.thrown_by_run == 0 ? 1 : 0;
-    // The same in a strand that the client knows nothing of: what waits there keeps its lease, and
-    // that is renewed.
+    // The same in a strand that the client does not know. The handlers that wait there keep their
+    // lease, and it is renewed.
     if (s.guards && s.thrown_by_run > 0 && s.fates.back()->calls == 0 &&
         !s.handlers.back().expired()) {
         ++all.stuck;
@@ -205,7 +206,7 @@ void look_at(scene& s, bool reached, summary& all)
     const bool stuck = is_stuck(s, s.one) || is_stuck(s, s.other);
     all.stuck += stuck ? 1 : 0;
     if (s.one && !stuck) {
-        // Every call completes, also on a client that has ended.
+        // Every call completes, even on a client that has ended.
         const auto late = std::make_shared<fate>();
         s.lock(*s.one).async_try_lock([late](error_code, lease) { ++late->calls; });
         BOOST_TEST(s.comes([&] { return late->calls == 1; }));
@@ -213,7 +214,7 @@ void look_at(scene& s, bool reached, summary& all)
     s.act = nullptr;
     s.held = {};
     BOOST_TEST(s.comes([&] {
-        s.let_go(); // it may have gone from one to the next
+        s.let_go(); // the lock may have been handed to another waiter
         return s.space->size() == 0;
     }));
     for (const auto& each : s.fates)
@@ -223,7 +224,8 @@ void look_at(scene& s, bool reached, summary& all)
     BOOST_TEST(next.valid());
 }
 
-/// Prepares with memory, and acts with one allocation that fails. False if there are too few.
+/// Prepares with memory, then acts with one failing allocation. Returns false if there are fewer
+/// allocations.
 bool fail_one(const std::function<void(scene&)>& prepare, std::size_t index, summary& all)
 {
     std::vector<std::weak_ptr<fate>> handlers;
@@ -264,10 +266,10 @@ constexpr int over = 3;
 constexpr int thrown_by_call = 4;
 constexpr int thrown_by_run = 5;
 constexpr int made_good = 6;
-constexpr int stuck = 8; ///< In addition.
+constexpr int stuck = 8; ///< Added to the exit code.
 
-/// In a process of its own, because some end it: a strand of Asio that cannot get the memory to go
-/// on.
+/// In a process of its own, because some failures end it: a strand of Asio that cannot get the
+/// memory to continue.
 int fail_one_elsewhere(const std::function<void(scene&)>& prepare, std::size_t index)
 {
     const pid_t child = ::fork();
@@ -287,7 +289,7 @@ int fail_one_elsewhere(const std::function<void(scene&)>& prepare, std::size_t i
         catch (const std::exception& error) {
             BOOST_TEST_ERROR(error.what());
         }
-        catch (...) { // a check that was required
+        catch (...) { // a failed required check
             ::_exit(broken);
         }
         using namespace boost::unit_test;
@@ -301,11 +303,11 @@ int fail_one_elsewhere(const std::function<void(scene&)>& prepare, std::size_t i
     return WIFEXITED(status) ? WEXITSTATUS(status) : broken;
 }
 
-/// Acts as often as it takes for each allocation to have failed once.
+/// Acts until each allocation has failed once.
 summary fail_each(const std::function<void(scene&)>& prepare)
 {
     summary all;
-    // For a debugger: this one, in this process.
+    // For a debugger: runs only this allocation, in this process.
     if (const char* const only = std::getenv("LEASEHOLD_TEST_ALLOCATION")) {
         fail_one(prepare, std::strtoul(only, nullptr, 10), all);
         return all;
@@ -333,8 +335,8 @@ summary fail_each(const std::function<void(scene&)>& prepare)
                                        << all.by_run << " by run(), " << all.made_good
                                        << " made good; in Asio " << all.terminated
                                        << " end the process and " << all.stuck << " stop a strand");
-    BOOST_TEST((all.terminated + all.stuck) * 2 <=
-               static_cast<int>(all.allocations)); // the others are ours
+    // At least half of the allocations are those of this library.
+    BOOST_TEST((all.terminated + all.stuck) * 2 <= static_cast<int>(all.allocations));
     BOOST_TEST(all.allocations > 0u);
     return all;
 }
@@ -343,7 +345,7 @@ summary fail_each(const std::function<void(scene&)>& prepare)
 
 BOOST_AUTO_TEST_SUITE(failing_allocation)
 
-BOOST_AUTO_TEST_CASE(of_a_lock)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_lock_orphans_no_lock)
 {
     const summary all = fail_each([](scene& s) {
         s.act = [m = s.lock(*s.one), done = asio::bind_cancellation_slot(
@@ -353,7 +355,7 @@ BOOST_AUTO_TEST_CASE(of_a_lock)
     BOOST_TEST(all.by_run > 0);
 }
 
-BOOST_AUTO_TEST_CASE(of_a_lock_that_another_has)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_waiting_lock_orphans_no_lock)
 {
     fail_each([](scene& s) {
         const auto has_it = std::make_shared<lease>(s.take(*s.other));
@@ -365,8 +367,8 @@ BOOST_AUTO_TEST_CASE(of_a_lock_that_another_has)
     });
 }
 
-// Without memory for the details the error is still reported.
-BOOST_AUTO_TEST_CASE(of_the_details_of_a_lock_that_another_has)
+// If there is no memory for the details, the error is still reported.
+BOOST_AUTO_TEST_CASE(failed_allocation_of_details_keeps_the_error)
 {
     const auto details = std::make_shared<diagnostics>();
     const summary all = fail_each([details](scene& s) {
@@ -382,7 +384,7 @@ BOOST_AUTO_TEST_CASE(of_the_details_of_a_lock_that_another_has)
     BOOST_TEST(all.made_good >= 2); // in the store, and in the client
 }
 
-BOOST_AUTO_TEST_CASE(of_the_details_of_a_loss)
+BOOST_AUTO_TEST_CASE(failed_allocation_of_the_details_of_a_loss_orphans_no_lock)
 {
     const auto details = std::make_shared<diagnostics>();
     fail_each([details](scene& s) {
@@ -397,14 +399,14 @@ BOOST_AUTO_TEST_CASE(of_the_details_of_a_loss)
     });
 }
 
-// Requested details cost nothing while there is no error.
-BOOST_AUTO_TEST_CASE(details_without_an_error_are_no_allocation)
+// Requested details allocate nothing without an error.
+BOOST_AUTO_TEST_CASE(details_of_a_successful_lock_allocate_nothing)
 {
     const auto cost = [](auto start) {
         scene s;
         const mutex m = s.lock(*s.one);
         std::size_t least = most_allocations;
-        for (int i = 0; i < 5; ++i) { // until what is reused is there
+        for (int i = 0; i < 5; ++i) { // until the reused memory exists
             const failing_memory here(0);
             start(m, s);
             s.poll();
@@ -443,7 +445,7 @@ BOOST_AUTO_TEST_CASE(details_without_an_error_are_no_allocation)
     BOOST_TEST(thrown == plain);
 }
 
-BOOST_AUTO_TEST_CASE(of_a_lock_that_is_handed_over)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_handoff_orphans_no_lock)
 {
     fail_each([](scene& s) {
         s.held = s.take(*s.one);
@@ -453,7 +455,7 @@ BOOST_AUTO_TEST_CASE(of_a_lock_that_is_handed_over)
     });
 }
 
-BOOST_AUTO_TEST_CASE(of_an_entry)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_reentrant_acquisition_orphans_no_lock)
 {
     fail_each([](scene& s) {
         s.held = s.take(*s.one);
@@ -463,7 +465,7 @@ BOOST_AUTO_TEST_CASE(of_an_entry)
     });
 }
 
-BOOST_AUTO_TEST_CASE(of_a_cancellation)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_cancellation_orphans_no_lock)
 {
     fail_each([](scene& s) {
         const auto has_it = std::make_shared<lease>(s.take(*s.other));
@@ -473,7 +475,7 @@ BOOST_AUTO_TEST_CASE(of_a_cancellation)
     });
 }
 
-BOOST_AUTO_TEST_CASE(of_a_release)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_release_orphans_no_lock)
 {
     const summary all = fail_each([](scene& s) {
         s.held = s.take(*s.one);
@@ -485,7 +487,7 @@ BOOST_AUTO_TEST_CASE(of_a_release)
     BOOST_TEST(all.by_run > 0);
 }
 
-BOOST_AUTO_TEST_CASE(of_a_lease_that_is_destroyed)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_lease_destructor_delays_the_release)
 {
     const summary all = fail_each([](scene& s) {
         s.held = s.take(*s.one);
@@ -493,10 +495,10 @@ BOOST_AUTO_TEST_CASE(of_a_lease_that_is_destroyed)
         s.act = [&s] { s.held = {}; };
     });
     BOOST_TEST(all.by_call == 0);  // a destructor does not throw
-    BOOST_TEST(all.made_good > 0); // the release comes with the next renewal
+    BOOST_TEST(all.made_good > 0); // the release is sent with the next renewal
 }
 
-BOOST_AUTO_TEST_CASE(of_a_wait_for_a_loss)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_wait_for_a_loss_orphans_no_lock)
 {
     fail_each([](scene& s) {
         s.held = s.take(*s.one);
@@ -506,7 +508,7 @@ BOOST_AUTO_TEST_CASE(of_a_wait_for_a_loss)
     });
 }
 
-BOOST_AUTO_TEST_CASE(of_a_loss)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_loss_orphans_no_lock)
 {
     fail_each([](scene& s) {
         mutex(*s.one, "lock", {.lease_time = 10ms, .renew = false}).async_lock(s.handler());
@@ -522,7 +524,7 @@ BOOST_AUTO_TEST_CASE(of_a_loss)
     });
 }
 
-BOOST_AUTO_TEST_CASE(of_guarded_work)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_with_lock_orphans_no_lock)
 {
     fail_each([](scene& s) {
         const auto work = [&s] {
@@ -533,7 +535,7 @@ BOOST_AUTO_TEST_CASE(of_guarded_work)
     });
 }
 
-BOOST_AUTO_TEST_CASE(of_a_client)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_new_client_orphans_no_lock)
 {
     fail_each([](scene& s) {
         const auto run = s.handler();
@@ -545,7 +547,7 @@ BOOST_AUTO_TEST_CASE(of_a_client)
     });
 }
 
-BOOST_AUTO_TEST_CASE(of_a_shutdown)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_shutdown_orphans_no_lock)
 {
     fail_each([](scene& s) {
         s.held = s.take(*s.one);
@@ -557,7 +559,7 @@ BOOST_AUTO_TEST_CASE(of_a_shutdown)
     });
 }
 
-BOOST_AUTO_TEST_CASE(of_a_client_that_is_destroyed)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_client_destructor_orphans_no_lock)
 {
     const summary all = fail_each([](scene& s) {
         s.held = s.take(*s.one);
@@ -568,7 +570,7 @@ BOOST_AUTO_TEST_CASE(of_a_client_that_is_destroyed)
     BOOST_TEST(all.by_call == 0);
 }
 
-BOOST_AUTO_TEST_CASE(of_a_renewal)
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_renewal_orphans_no_lock)
 {
     fail_each([](scene& s) {
         s.held = s.take(*s.one);

@@ -1,4 +1,4 @@
-// When a lease goes to the next waiter of this client without the store.
+// When a lease passes to the next waiter of this client without the store.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"
@@ -13,15 +13,15 @@ using namespace std::chrono_literals;
 
 BOOST_AUTO_TEST_SUITE(core_handoff)
 
-BOOST_AUTO_TEST_CASE(a_lease_goes_to_the_next_in_line_with_a_larger_fence)
+BOOST_AUTO_TEST_CASE(next_waiter_gets_the_lease_with_a_larger_fence)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
-    std::vector<std::shared_ptr<core_fixture::locking>> line;
+    std::vector<std::shared_ptr<core_fixture::locking>> waiters;
     for (int i = 0; i < 5; ++i)
-        line.push_back(e.lock("a"));
+        waiters.push_back(e.lock("a"));
     std::uint64_t fence = held.fence();
-    for (const auto& each : line) {
+    for (const auto& each : waiters) {
         const auto op = e.release(std::move(held));
         BOOST_TEST(code(*op) == error_code());
         BOOST_TEST(code(*each) == error_code());
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(a_lease_goes_to_the_next_in_line_with_a_larger_fence)
     BOOST_TEST(e.store->release_count() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(not_for_longer_than_the_options_say)
+BOOST_AUTO_TEST_CASE(handoff_time_limits_the_handoffs)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
@@ -48,12 +48,12 @@ BOOST_AUTO_TEST_CASE(not_for_longer_than_the_options_say)
     BOOST_TEST(e.store->release_count() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(not_more_often_than_the_options_say)
+BOOST_AUTO_TEST_CASE(handoff_count_limits_the_handoffs)
 {
     core_fixture e;
     const auto spec = e.spec("a", {.handoff_count = 2});
     BOOST_TEST(spec->options.handoff_count == 2u);
-    lease held = e.taken(spec, 1001); // fences are there for more
+    lease held = e.taken(spec, 1001); // more fences are reserved
     for (int i = 0; i < 2; ++i) {
         const auto next = e.lock(spec);
         e.release(std::move(held));
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(not_more_often_than_the_options_say)
     BOOST_TEST(e.store->release_count() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(not_more_often_than_fences_were_reserved)
+BOOST_AUTO_TEST_CASE(reserved_fences_limit_the_handoffs)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"), 2);
@@ -78,9 +78,9 @@ BOOST_AUTO_TEST_CASE(not_more_often_than_fences_were_reserved)
     BOOST_TEST(!two->done());
 }
 
-// A lease has the limits of its own handle, within those of the handle that took the lock from the
-// store.
-BOOST_AUTO_TEST_CASE(not_by_a_handle_that_does_not_hand_over)
+// A lease is subject to the limits of its own handle, and to those of the handle that acquired the
+// lock from the store.
+BOOST_AUTO_TEST_CASE(handle_without_handoffs_releases_to_the_store)
 {
     constexpr lock_options generous{.handoff_time = 60s, .handoff_count = 1'000'000};
     for (const lock_options& never :
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(not_by_a_handle_that_does_not_hand_over)
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_lease_within_the_limits_of_its_handle_and_of_the_tenure)
+BOOST_AUTO_TEST_CASE(handoff_respects_the_limits_of_the_handle_and_of_the_first_lease)
 {
     core_fixture e;
     const auto generous = e.spec("a", {.handoff_time = 60s, .handoff_count = 3});
@@ -113,16 +113,16 @@ BOOST_AUTO_TEST_CASE(each_lease_within_the_limits_of_its_handle_and_of_the_tenur
     e.release(std::move(one->value<1>()));
     BOOST_TEST_REQUIRE(two->done());
     e.advance(100ms);
-    e.release(std::move(two->value<1>())); // has time, and is not the fourth
+    e.release(std::move(two->value<1>())); // within the time, and the third handoff
     BOOST_TEST_REQUIRE(three->done());
     e.release(std::move(three->value<1>()));
     BOOST_TEST(!four->done());
     BOOST_TEST(e.store->release_count() == 1u);
 }
 
-// The request continues for the next waiter, whose limits count, and not those that the request was
-// sent with.
-BOOST_AUTO_TEST_CASE(the_tenure_is_that_of_the_first_lease_and_not_of_who_gave_up)
+// The request continues for the next waiter. The limits of that waiter count, and not those that
+// the request was sent with.
+BOOST_AUTO_TEST_CASE(handoff_limits_come_from_the_first_lease_not_from_a_timed_out_waiter)
 {
     core_fixture e;
     const auto generous = e.spec("a", {.handoff_time = 60s});
@@ -143,9 +143,9 @@ BOOST_AUTO_TEST_CASE(the_tenure_is_that_of_the_first_lease_and_not_of_who_gave_u
     BOOST_TEST(e.store->release_count() == 1u);
 }
 
-// However often it may be handed over: a block of fences must not be far ahead of the store's
-// clock.
-BOOST_AUTO_TEST_CASE(fences_for_ten_thousand_at_a_time)
+// Whatever the number of handoffs: a block of fences must not be far ahead of the clock of the
+// store.
+BOOST_AUTO_TEST_CASE(acquire_reserves_at_most_ten_thousand_fences)
 {
     core_fixture e;
     const auto spec = e.spec("a", {.handoff_time = 60s, .handoff_count = 1'000'000});
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(fences_for_ten_thousand_at_a_time)
         held = std::move(next->value<1>());
         BOOST_TEST_REQUIRE(held.fence() == ++fence);
     }
-    // Then it is requested again.
+    // The next waiter sends a new request.
     const auto next = e.lock(spec);
     e.release(std::move(held));
     BOOST_TEST(!next->done());
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(fences_for_ten_thousand_at_a_time)
     BOOST_TEST(code(*next) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(not_when_somebody_may_have_entered_under_its_owner)
+BOOST_AUTO_TEST_CASE(lease_whose_owner_token_was_read_is_not_handed_off)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
@@ -181,22 +181,22 @@ BOOST_AUTO_TEST_CASE(not_when_somebody_may_have_entered_under_its_owner)
     BOOST_TEST(e.store->release_count() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(not_with_little_time_left)
+BOOST_AUTO_TEST_CASE(lease_with_little_time_left_is_not_handed_off)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a", {.handoff_time = 60s}), 1001);
     const auto next = e.lock(e.spec("a", {.handoff_time = 60s}));
-    e.advance(15s); // its renewal is not answered
+    e.advance(15s); // the renewal has no reply
     e.release(std::move(held));
     BOOST_TEST(!next->done());
 }
 
-// A lease has the options of its own call: how long it lasts, whether and when it is renewed, and
-// for how long at most.
+// A lease has the options of its own call: the lease time, renewal and its interval, and the
+// longest hold.
 constexpr lock_options others[] = {
     {.lease_time = 60s}, {.renew = false}, {.renew_interval = 1s}, {.longest_hold = 1h}};
 
-BOOST_AUTO_TEST_CASE(not_to_a_handle_with_other_options)
+BOOST_AUTO_TEST_CASE(waiter_with_other_lease_options_gets_no_handoff)
 {
     for (const lock_options& asked : others) {
         core_fixture e;
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(not_to_a_handle_with_other_options)
     }
 }
 
-BOOST_AUTO_TEST_CASE(to_a_handle_that_waits_in_another_way)
+BOOST_AUTO_TEST_CASE(waiter_with_other_wait_options_gets_the_handoff)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(to_a_handle_that_waits_in_another_way)
     BOOST_TEST(code(*next) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_that_is_destroyed_is_handed_over_as_well)
+BOOST_AUTO_TEST_CASE(destroyed_lease_is_handed_off_to_the_next_waiter)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_is_destroyed_is_handed_over_as_well)
     BOOST_TEST(code(*next) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(what_was_handed_over_is_renewed_and_lost_as_its_own)
+BOOST_AUTO_TEST_CASE(handed_off_lease_is_renewed_and_lost_like_any_other)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
@@ -251,9 +251,9 @@ BOOST_AUTO_TEST_CASE(what_was_handed_over_is_renewed_and_lost_as_its_own)
     BOOST_TEST(code(*lost) == errc::lost);
 }
 
-// The store may have lost it before the handoff: the new holder learns that no later than the
+// The store may have lost the lock before the handoff. The new holder learns that no later than the
 // previous one would have.
-BOOST_AUTO_TEST_CASE(a_handover_does_not_put_the_renewal_off)
+BOOST_AUTO_TEST_CASE(handoff_does_not_postpone_the_renewal)
 {
     core_fixture e;
     const auto what = e.spec("a", {.handoff_time = 60s});
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(a_handover_does_not_put_the_renewal_off)
     BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_renewal_under_way_tells_who_has_it_by_then)
+BOOST_AUTO_TEST_CASE(outstanding_renewal_reports_a_loss_to_the_new_holder)
 {
     core_fixture e;
     const auto what = e.spec("a", {.handoff_time = 60s});
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_under_way_tells_who_has_it_by_then)
     BOOST_TEST(code(*lost) == errc::lost);
 }
 
-BOOST_AUTO_TEST_CASE(each_holder_has_the_longest_hold_for_itself)
+BOOST_AUTO_TEST_CASE(longest_hold_starts_again_with_each_holder)
 {
     core_fixture e;
     const auto spec = e.spec("a", {.longest_hold = 25s, .handoff_time = 60s});

@@ -29,7 +29,7 @@ namespace {
 using detail::ownership;
 using detail::ownership_ptr;
 
-/// A watchdog, on a strand of its own. The completions of its keep-alives are recorded.
+/// A watchdog on its own strand. It records the completions of its keep-alives.
 class kept_by_a_watchdog final : public detail::turn_context,
                                  private ownership::home,
                                  private store_listener
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(every_type_of_cancellation_ends_the_keep_alive)
     }
 }
 
-BOOST_AUTO_TEST_CASE(renewal_that_the_turn_has_gathered_is_not_sent_after_the_emission)
+BOOST_AUTO_TEST_CASE(renewal_gathered_in_the_turn_is_not_sent_after_the_emission)
 {
     keep_alive_fixture e;
     const ownership_ptr stopped = e.keep("stopped");
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(renewal_that_the_turn_has_gathered_is_not_sent_after_the_em
     BOOST_TEST(renewed[0].name == "kept");
 }
 
-BOOST_AUTO_TEST_CASE(answer_of_a_renewal_in_flight_changes_nothing_after_the_emission)
+BOOST_AUTO_TEST_CASE(reply_to_an_outstanding_renewal_has_no_effect_after_the_emission)
 {
     keep_alive_fixture e;
     const ownership_ptr held = e.keep("a");
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(answer_of_a_renewal_in_flight_changes_nothing_after_the_emi
     e.poll();
     BOOST_TEST((held->valid_until() == deadline));
     BOOST_TEST(e.client->counts.renewed.value() == 0u);
-    BOOST_TEST(held->life.doubtful()); // the release is repeated until it is answered
+    BOOST_TEST(held->life.doubtful()); // the release is repeated until the store has answered
     BOOST_TEST(e.client->completed.size() == 1u);
 }
 
@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(loss_completes_the_keep_alive_with_its_reason)
     BOOST_TEST(e.client->completed.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(lease_that_expires_completes_the_keep_alive)
+BOOST_AUTO_TEST_CASE(expired_lease_completes_the_keep_alive)
 {
     keep_alive_fixture e;
     const ownership_ptr held = e.keep("a");
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(lease_that_expires_completes_the_keep_alive)
     BOOST_TEST(e.client->completed[0] == errc::expired);
 }
 
-BOOST_AUTO_TEST_CASE(release_ends_the_keep_alive_before_the_store_is_asked)
+BOOST_AUTO_TEST_CASE(release_ends_the_keep_alive_before_its_request_is_sent)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(release_ends_the_keep_alive_before_the_store_is_asked)
     BOOST_TEST(e.store->renew_count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(keep_alive_goes_on_when_the_lock_is_handed_over)
+BOOST_AUTO_TEST_CASE(keep_alive_continues_after_a_handoff)
 {
     core_fixture e;
     lease first = e.taken(e.spec("a"), 10);

@@ -1,4 +1,4 @@
-// What goes when, and in which order: clients, handles, contexts, processes.
+// The order of destruction of clients, handles, contexts and processes.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_fixture.hpp"
@@ -31,7 +31,7 @@ namespace {
 
 const error_code aborted = asio::error::operation_aborted;
 
-// Everything that can be outstanding, and things to destroy.
+// All kinds of outstanding operations, and objects to destroy.
 struct world
 {
     std::shared_ptr<memory_space> space = std::make_shared<memory_space>();
@@ -98,8 +98,8 @@ const std::vector<std::pair<const char*, destroyer>> destroyers = {
 
 BOOST_AUTO_TEST_SUITE(lifetime)
 
-// Each order of destruction, begun after each step of the context.
-BOOST_AUTO_TEST_CASE(everything_may_be_destroyed_in_any_order_at_any_step)
+// Each order of destruction, starting after each step of the context.
+BOOST_AUTO_TEST_CASE(objects_can_be_destroyed_in_any_order_at_any_step)
 {
     std::vector<std::size_t> order{0, 1, 2, 3, 4};
     int orders = 0;
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(everything_may_be_destroyed_in_any_order_at_any_step)
     BOOST_TEST(orders == 120);
 }
 
-BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_tells_all_who_wait_and_gives_everything_back)
+BOOST_AUTO_TEST_CASE(destroyed_client_completes_its_operations_and_releases_its_locks)
 {
     world w;
     w.start();
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_tells_all_who_wait_and_gives_eve
     BOOST_TEST(!w.held->valid());
 }
 
-BOOST_AUTO_TEST_CASE(a_mutex_may_go_while_it_is_waited_for)
+BOOST_AUTO_TEST_CASE(mutex_can_be_destroyed_during_its_lock)
 {
     memory_lab lab;
     const auto one = lab.make_client();
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_mutex_may_go_while_it_is_waited_for)
     BOOST_TEST(got->name() == "a");
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_that_is_destroyed_gives_the_lock_back)
+BOOST_AUTO_TEST_CASE(destroyed_lease_releases_its_lock)
 {
     memory_lab lab;
     const auto one = lab.make_client(), two = lab.make_client();
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_is_destroyed_gives_the_lock_back)
     BOOST_TEST(one->stats().released == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_that_outlives_its_client_or_context)
+BOOST_AUTO_TEST_CASE(lease_that_outlives_its_client_or_context_is_invalid)
 {
     lease after_client, after_context;
     {
@@ -190,12 +190,12 @@ BOOST_AUTO_TEST_CASE(a_lease_that_outlives_its_client_or_context)
     const auto token = std::make_shared<int>();
     after_context.async_wait_lost([&calls, token](error_code) { ++calls; });
     after_context.async_release([&calls, token](error_code) { ++calls; });
-    // There is nowhere to call them.
+    // The handlers have no context to run on.
     BOOST_TEST(calls == 0);
     BOOST_TEST(token.use_count() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(operations_on_what_belonged_to_a_context_that_is_gone)
+BOOST_AUTO_TEST_CASE(operations_after_the_end_of_the_context_call_no_handler)
 {
     std::optional<mutex> m;
     std::unique_ptr<client> one;
@@ -215,8 +215,8 @@ BOOST_AUTO_TEST_CASE(operations_on_what_belonged_to_a_context_that_is_gone)
     BOOST_TEST(token.use_count() == 1);
 }
 
-// Also if its handler belongs to a context that continues, in any state of the client.
-BOOST_AUTO_TEST_CASE(nothing_is_called_for_a_context_that_is_gone)
+// Even if the handler belongs to another context that continues, in any state of the client.
+BOOST_AUTO_TEST_CASE(handler_of_another_context_is_not_called_after_the_end_of_the_context)
 {
     enum class client_was
     {
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_called_for_a_context_that_is_gone)
         std::unique_ptr<client> one;
         std::optional<mutex> m;
         lease held;
-        lease other; // none of a client that was never run
+        lease other; // empty for a client that was never run
         class owner holder;
         {
             memory_lab lab;
@@ -280,8 +280,8 @@ BOOST_AUTO_TEST_CASE(nothing_is_called_for_a_context_that_is_gone)
     }
 }
 
-// O7: what was entered three times is left three times, and then it is free.
-BOOST_AUTO_TEST_CASE(O7_entered_three_times_and_left_three_times)
+// O7: a lock that was acquired three times is free after three releases.
+BOOST_AUTO_TEST_CASE(O7_lock_acquired_three_times_is_free_after_three_releases)
 {
     memory_lab lab;
     const auto one = lab.make_client(), two = lab.make_client();
@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(O7_entered_three_times_and_left_three_times)
         BOOST_TEST(got->fence() == in[0].fence());
         in.push_back(std::move(*got));
     }
-    // Any of them may be released first.
+    // The leases may be released in any order.
     while (!in.empty()) {
         BOOST_TEST(lab.space->size() == 1u);
         for (const lease& each : in)
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(O7_entered_three_times_and_left_three_times)
     BOOST_TEST(*refused == errc::lost);
 }
 
-BOOST_AUTO_TEST_CASE(O6_nobody_enters_what_was_lost)
+BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_of_a_lost_lock_fails)
 {
     memory_lab lab;
     const auto one = lab.make_client();
@@ -367,7 +367,7 @@ BOOST_AUTO_TEST_CASE(waiters_are_served_in_order_and_fences_rise)
     lab.until_idle(*two);
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_in_a_signal_handler)
+BOOST_AUTO_TEST_CASE(shutdown_in_a_signal_handler_releases_the_lock)
 {
     memory_lab lab;
     auto one = std::make_unique<client>(lab.context, make_memory_store(lab.space));
@@ -389,7 +389,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_in_a_signal_handler)
 }
 
 // When everything has ended, nothing keeps the context busy.
-BOOST_AUTO_TEST_CASE(a_context_runs_out_of_work_after_a_shutdown)
+BOOST_AUTO_TEST_CASE(context_runs_out_of_work_after_a_shutdown)
 {
     memory_lab lab;
     const auto one = lab.make_client();
@@ -403,7 +403,7 @@ BOOST_AUTO_TEST_CASE(a_context_runs_out_of_work_after_a_shutdown)
     BOOST_TEST(lab.space->size() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_client_is_run_while_its_run_is_outstanding_only)
+BOOST_AUTO_TEST_CASE(lock_without_an_outstanding_run_fails_with_not_running)
 {
     memory_lab lab;
     client never_run(lab.context, make_memory_store(lab.space));
@@ -420,13 +420,13 @@ BOOST_AUTO_TEST_CASE(a_client_is_run_while_its_run_is_outstanding_only)
     BOOST_TEST(*ran == errc::shut_down);
 }
 
-BOOST_AUTO_TEST_CASE(a_client_needs_a_store)
+BOOST_AUTO_TEST_CASE(client_without_a_store_throws)
 {
     asio::io_context context;
     BOOST_CHECK_THROW(client(context, std::shared_ptr<store>()), boost::system::system_error);
 }
 
-// An observer that uses handles: nothing is locked while it is called.
+// An observer that uses handles: no internal mutex is locked during its callbacks.
 struct busy_observer final : observer
 {
     client* locks = nullptr;
@@ -462,7 +462,7 @@ struct busy_observer final : observer
     void connected() noexcept override { more(); }
 };
 
-BOOST_AUTO_TEST_CASE(R8_observers_may_use_handles)
+BOOST_AUTO_TEST_CASE(R8_observer_can_use_handles_in_its_callbacks)
 {
     memory_lab lab;
     const auto watching = std::make_shared<busy_observer>();
@@ -471,7 +471,7 @@ BOOST_AUTO_TEST_CASE(R8_observers_may_use_handles)
     const mutex m(*one, "a", {.lease_time = 10s, .renew_interval = 5ms});
     for (int i = 0; i < 5; ++i) {
         lease held = lab.take(m);
-        watching->kept.push_back(std::move(held)); // goes at the next event
+        watching->kept.push_back(std::move(held)); // destroyed at the next event
         lease other = lab.take(mutex(*two, "b"));
         std::optional<error_code> why;
         mutex(*one, "b").async_try_lock([&](error_code code, lease) { why = code; });
@@ -489,7 +489,7 @@ BOOST_AUTO_TEST_CASE(R8_observers_may_use_handles)
     lab.until_idle(*one);
 }
 
-BOOST_AUTO_TEST_CASE(an_observer_may_shut_its_client_down)
+BOOST_AUTO_TEST_CASE(observer_can_shut_down_its_client)
 {
     struct ending_observer final : observer
     {
@@ -511,8 +511,8 @@ BOOST_AUTO_TEST_CASE(an_observer_may_shut_its_client_down)
     BOOST_TEST(lab.space->size() == 0u);
 }
 
-// R1: locking and releasing leaves nothing behind, neither timers nor memory.
-BOOST_AUTO_TEST_CASE(R1_many_cycles_leave_no_timers)
+// R1: lock and release cycles leave neither timers nor memory behind.
+BOOST_AUTO_TEST_CASE(R1_lock_cycles_leave_no_timers)
 {
     core_fixture e;
     const auto spec = e.spec("a", {.handoff_count = 0});
@@ -532,21 +532,21 @@ BOOST_AUTO_TEST_CASE(R1_many_cycles_leave_no_timers)
         if (i == 10)
             requests_early = e.time.requests();
     }
-    // An earlier wake-up than needed costs less than a timer for each cycle.
+    // A wake-up earlier than needed costs less than a timer for each cycle.
     BOOST_TEST(e.time.requests() - requests_early < 10u);
     e.advance(60s);
     BOOST_TEST((e.time.wake_at() == clock::time_point::max()));
     BOOST_TEST(e.store->renew_count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(R1_cycles_without_end_leave_nothing)
+BOOST_AUTO_TEST_CASE(R1_endless_lock_cycles_leave_no_timers_and_no_leases)
 {
     memory_lab lab;
     const auto one = lab.make_client();
     const mutex m(*one, "a");
     constexpr int cycles = LEASEHOLD_TEST_CYCLES;
     int done = 0;
-    // Handlers that start the next: one is outstanding at a time.
+    // Each handler starts the next lock, so one is outstanding at a time.
     struct cycle
     {
         const mutex& m;
@@ -572,15 +572,15 @@ BOOST_AUTO_TEST_CASE(R1_cycles_without_end_leave_nothing)
 }
 
 #if defined(__unix__)
-// Row 27: the child has a copy of everything, and nothing of it is its own.
-BOOST_AUTO_TEST_CASE(row27_the_child_of_a_fork_holds_and_sends_nothing)
+// Row 27: the child has a copy of all objects, and owns none of them.
+BOOST_AUTO_TEST_CASE(row27_forked_child_holds_no_lease_and_sends_no_request)
 {
     memory_lab lab;
     const auto one = lab.make_client();
     const mutex m(*one, "a", {.lease_time = 10s, .renew_interval = 10ms});
     auto held = std::make_unique<lease>(lab.take(m));
     const auto fence = held->fence();
-    for (const bool told : {true, false}) { // with and without the context knowing
+    for (const bool told : {true, false}) { // with and without `notify_fork`
         lab.context.notify_fork(asio::execution_context::fork_prepare);
         const pid_t child = ::fork();
         if (child == 0) {
@@ -592,7 +592,7 @@ BOOST_AUTO_TEST_CASE(row27_the_child_of_a_fork_holds_and_sends_nothing)
             if (!told)
                 m.async_try_lock([&](error_code code, lease got) { called = !code || got; });
             held.reset();
-            if (told) { // otherwise its descriptors are the parent's
+            if (told) { // otherwise its descriptors are those of the parent
                 lab.context.restart();
                 lab.context.run_for(50ms);
             }
@@ -613,7 +613,7 @@ BOOST_AUTO_TEST_CASE(row27_the_child_of_a_fork_holds_and_sends_nothing)
         // The parent continues.
         const auto renewed = one->stats().renewed;
         if (!held->valid())
-            *held = lab.take(m); // the child took long; this is no test of that
+            *held = lab.take(m); // the child took long, which this test is not about
         lab.until([&] { return one->stats().renewed > renewed; });
         BOOST_TEST(held->valid());
     }

@@ -1,4 +1,4 @@
-// How a client waits in the queue of a store that keeps one.
+// How a client waits in a store that keeps a queue.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"
@@ -28,14 +28,14 @@ inline std::shared_ptr<fake_store> store_with_a_line(bool refuses_late, bool ann
     return made;
 }
 
-struct in_line : core_fixture
+struct queue_fixture : core_fixture
 {
-    explicit in_line(bool refuses_late = true, bool announces = false)
+    explicit queue_fixture(bool refuses_late = true, bool announces = false)
         : core_fixture(store_with_a_line(refuses_late, announces))
     {}
 
     /// The reply to the latest acquire: another owner holds the lock, and this one is in the queue.
-    void say_in_line(std::uint32_t place = 0, std::chrono::milliseconds remaining = 10s)
+    void say_queued(std::uint32_t place = 0, std::chrono::milliseconds remaining = 10s)
     {
         store->complete_acquire(store->acquire_count() - 1, {}, waits(place, remaining));
         poll();
@@ -62,7 +62,7 @@ struct in_line : core_fixture
         poll();
     }
 
-    /// The latest acquire; with the promise that it came with, or without one.
+    /// Grants the latest acquire, with or without a recorded grace.
     void say_granted(bool promised)
     {
         acquire_reply reply = granted();
@@ -80,7 +80,7 @@ struct in_line : core_fixture
     }
 
     [[nodiscard]] std::size_t asked() const { return store->acquire_count(); }
-    [[nodiscard]] std::size_t left_count() const { return store->release_count(); }
+    [[nodiscard]] std::size_t releases_sent() const { return store->release_count(); }
 
     void cancel(const std::shared_ptr<locking>& op)
     {
@@ -90,8 +90,9 @@ struct in_line : core_fixture
 
     void say_late() { say(acquire_reply::outcome::late); }
 
-    /// Releases a lease of "a" while another waits for it here. Its operation.
-    std::shared_ptr<locking> bring_in_the_next(lock_options options = {})
+    /// Releases a lease of "a" while another operation of this client waits for it. Returns that
+    /// operation.
+    std::shared_ptr<locking> enqueue_the_next(lock_options options = {})
     {
         options.handoff_count = 0;
         const auto what = spec("a", options);
@@ -99,12 +100,12 @@ struct in_line : core_fixture
         grant();
         auto two = lock(what);
         release(std::move(one->value<1>()));
-        BOOST_TEST_REQUIRE(left_count() == 1u);
+        BOOST_TEST_REQUIRE(releases_sent() == 1u);
         BOOST_TEST_REQUIRE(last_release().next.has_value());
         return two;
     }
 
-    /// As many acquires are outstanding as may be.
+    /// Sends as many acquires as may be outstanding.
     void fill_the_window()
     {
         const std::size_t room = detail::acquire_window::usual_limit;
@@ -119,12 +120,13 @@ struct in_line : core_fixture
     }
 };
 
-/// In line behind holders that know no line, and say when they leave.
-struct behind_strangers : in_line
+/// Waits in the queue behind external clients, which do not use the queue but publish their
+/// releases.
+struct behind_external_client : queue_fixture
 {
-    behind_strangers() : in_line(true, true) {}
+    behind_external_client() : queue_fixture(true, true) {}
 
-    void say_behind_stranger(std::uint32_t place)
+    void say_behind_external(std::uint32_t place)
     {
         acquire_reply reply = waits(place, 10s);
         reply.untold = reply.announced = true;
@@ -137,13 +139,13 @@ struct behind_strangers : in_line
 
 } // namespace core_line_test
 
-BOOST_FIXTURE_TEST_SUITE(core_line_behind_strangers, core_line_test::behind_strangers)
+BOOST_FIXTURE_TEST_SUITE(core_queue_behind_external_clients, core_line_test::behind_external_client)
 
-BOOST_AUTO_TEST_CASE(the_first_two_listen_and_look_when_they_hear)
+BOOST_AUTO_TEST_CASE(first_two_waiters_subscribe_and_poll_when_notified)
 {
     for (const std::uint32_t place : {0u, 1u}) {
         const auto one = lock(spec("a", {.backoff_floor = 60s, .backoff_ceiling = 60s}));
-        say_behind_stranger(place);
+        say_behind_external(place);
         BOOST_TEST(watches());
         const std::size_t before = asked();
         store->hint("a");
@@ -152,38 +154,38 @@ BOOST_AUTO_TEST_CASE(the_first_two_listen_and_look_when_they_hear)
         BOOST_TEST(last_acquire().again);
         grant();
         BOOST_TEST_REQUIRE(one->done());
-        BOOST_TEST(!watches()); // others count the listeners
+        BOOST_TEST(!watches()); // the subscriptions are those of other waiters
         release(std::move(one->value<1>()));
         say_left(left::freed);
     }
 }
 
-BOOST_AUTO_TEST_CASE(who_is_further_back_does_not_listen)
+BOOST_AUTO_TEST_CASE(waiter_further_back_does_not_subscribe)
 {
     const auto one = lock(spec("a"));
-    say_behind_stranger(2);
+    say_behind_external(2);
     BOOST_TEST(!watches());
     cancel(one);
     say_left(left::left_line);
 }
 
-BOOST_AUTO_TEST_CASE(who_is_told_by_the_line_again_listens_no_more)
+BOOST_AUTO_TEST_CASE(waiter_notified_by_the_queue_again_unsubscribes)
 {
     const auto one = lock(spec("a"));
-    say_behind_stranger(0);
+    say_behind_external(0);
     BOOST_TEST(watches());
     store->hint("a");
     poll();
-    say_in_line();
+    say_queued();
     BOOST_TEST(!watches());
     cancel(one);
     say_left(left::left_line);
 }
 
-BOOST_AUTO_TEST_CASE(who_gives_up_listens_no_more)
+BOOST_AUTO_TEST_CASE(cancelled_waiter_unsubscribes)
 {
     const auto one = lock(spec("a"));
-    say_behind_stranger(0);
+    say_behind_external(0);
     BOOST_TEST(watches());
     cancel(one);
     BOOST_TEST(!watches());
@@ -192,15 +194,15 @@ BOOST_AUTO_TEST_CASE(who_gives_up_listens_no_more)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_FIXTURE_TEST_SUITE(core_line, core_line_test::in_line)
+BOOST_FIXTURE_TEST_SUITE(core_queue, core_line_test::queue_fixture)
 
-BOOST_AUTO_TEST_CASE(a_turn_is_kept_for_as_long_as_the_options_say)
+BOOST_AUTO_TEST_CASE(acquire_and_release_carry_the_claim_time_of_the_options)
 {
     const auto one = lock(spec("a", {.claim_time = 300ms}));
     BOOST_TEST((last_acquire().claim == 300ms));
     const auto other = lock(spec("b", {.claim_time = 5s}));
     BOOST_TEST((last_acquire().claim == 5s));
-    // The next owner joins with the release, with the options of the first waiter.
+    // The next owner is enqueued with the release, with the options of the first waiter.
     grant();
     const auto next = lock(spec("b", {.handoff_count = 0, .claim_time = 20ms}));
     release(std::move(other->value<1>()));
@@ -208,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_turn_is_kept_for_as_long_as_the_options_say)
     BOOST_TEST((last_release().next->claim == 20ms));
 }
 
-BOOST_AUTO_TEST_CASE(a_release_leaves_the_lock_free_for_a_share_of_the_time_that_it_was_held)
+BOOST_AUTO_TEST_CASE(release_leaves_a_share_of_the_hold_time_to_external_clients)
 {
     for (const std::uint32_t percent : {0u, 10u}) {
         lease held = taken(spec("a", {.foreign_turns = percent}));
@@ -221,17 +223,17 @@ BOOST_AUTO_TEST_CASE(a_release_leaves_the_lock_free_for_a_share_of_the_time_that
 
 // With a queue, the store keeps the lock free. Without one, the lock is free until the next owner
 // sends its request.
-BOOST_AUTO_TEST_CASE(a_next_owner_that_asks_for_itself_leaves_the_lock_free_for_as_long)
+BOOST_AUTO_TEST_CASE(next_owner_with_replicas_acquires_after_the_share_of_external_clients)
 {
     const lock_options own{.handoff_count = 0, .foreign_turns = 10, .replica_acks = 1};
     for (const left how : {left::freed, left::passed_on}) {
-        in_line e;
+        queue_fixture e;
         const auto one = e.lock(e.spec("a", own));
         e.grant();
         const auto two = e.lock(e.spec("a", own));
         e.advance(1s);
         e.release(std::move(one->value<1>()));
-        BOOST_TEST_REQUIRE(e.left_count() == 1u);
+        BOOST_TEST_REQUIRE(e.releases_sent() == 1u);
         BOOST_TEST(!e.last_release().next.has_value());
         BOOST_TEST((e.last_release().foreign_turn == 100ms));
         e.say_left(how);
@@ -247,7 +249,7 @@ BOOST_AUTO_TEST_CASE(a_next_owner_that_asks_for_itself_leaves_the_lock_free_for_
     }
 }
 
-BOOST_AUTO_TEST_CASE(one_owner_joins_for_all_who_wait)
+BOOST_AUTO_TEST_CASE(one_owner_queues_for_all_waiters_of_the_client)
 {
     const auto one = lock("a");
     BOOST_TEST_REQUIRE(asked() == 1u);
@@ -256,7 +258,7 @@ BOOST_AUTO_TEST_CASE(one_owner_joins_for_all_who_wait)
     BOOST_TEST(!first.again);
     BOOST_TEST((first.presence == 10s));
     BOOST_TEST((first.claim == 1s));
-    say_in_line();
+    say_queued();
     const auto two = lock("a");
     BOOST_TEST(asked() == 1u);
     BOOST_TEST(!one->done());
@@ -269,65 +271,65 @@ BOOST_AUTO_TEST_CASE(one_owner_joins_for_all_who_wait)
     grant(1001);
     BOOST_TEST(code(*one) == error_code());
     BOOST_TEST(!two->done());
-    // The next of this client does not need the store.
+    // The next waiter of this client does not need the store.
     release(std::move(one->value<1>()));
     BOOST_TEST(code(*two) == error_code());
-    BOOST_TEST(left_count() == 0u);
+    BOOST_TEST(releases_sent() == 0u);
     release(std::move(two->value<1>()));
-    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
     BOOST_TEST(last_release().owner == first.owner);
     BOOST_TEST(!last_release().next);
     say_left(left::freed);
     check_idle(*this);
 }
 
-BOOST_AUTO_TEST_CASE(a_turn_that_is_told_while_a_look_is_under_way_is_looked_at_again)
+BOOST_AUTO_TEST_CASE(grant_notified_during_a_request_causes_another_request)
 {
     const auto op = lock("a");
     turn(last_acquire().owner);
     BOOST_TEST(asked() == 1u);
-    say_in_line(); // may be older than the news
+    say_queued(); // the reply may be older than the notification
     BOOST_TEST(asked() == 2u);
     grant();
     BOOST_TEST(code(*op) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(the_first_in_line_looks_when_the_lock_would_end)
+BOOST_AUTO_TEST_CASE(first_waiter_polls_when_the_lock_expires)
 {
     const auto op = lock("a");
-    say_in_line(0, 500ms);
+    say_queued(0, 500ms);
     advance(501ms);
     BOOST_TEST(asked() == 1u);
     advance(1ms);
     BOOST_TEST(asked() == 2u);
-    say_in_line(2, 500ms);
+    say_queued(2, 500ms);
     advance(601ms);
     BOOST_TEST(asked() == 2u);
     advance(1ms);
     BOOST_TEST(asked() == 3u);
     // A waiter further back only extends its presence, in time.
-    say_in_line(3, 500ms);
+    say_queued(3, 500ms);
     advance(2s);
     BOOST_TEST(asked() == 3u);
     advance(1334ms);
     BOOST_TEST(asked() == 4u);
-    // So does the first when the lock has long to live.
-    say_in_line(0, 60s);
+    // The first waiter does the same while the TTL of the lock is long.
+    say_queued(0, 60s);
     advance(3334ms);
     BOOST_TEST(asked() == 5u);
 }
 
-BOOST_AUTO_TEST_CASE(who_does_not_wait_any_more_leaves_the_line)
+BOOST_AUTO_TEST_CASE(cancelled_waiter_leaves_the_queue)
 {
     const auto op = lock("a");
     const std::string owner = last_acquire().owner;
-    say_in_line();
+    say_queued();
     cancel(op);
     BOOST_TEST(code(*op) == aborted);
-    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
     BOOST_TEST(last_release().owner == owner);
 
-    // A new waiter has another owner, and waits for the end of this one.
+    // A new waiter has another owner, and waits until the release of this one is answered.
     const auto next = lock("a");
     BOOST_TEST(asked() == 1u);
     say_left(left::left_line);
@@ -338,40 +340,40 @@ BOOST_AUTO_TEST_CASE(who_does_not_wait_any_more_leaves_the_line)
     BOOST_TEST(code(*next) == error_code());
 }
 
-// No TTL ends a position in the queue, however short the requested lease.
-BOOST_AUTO_TEST_CASE(whoever_leaves_the_line_says_so_for_a_minute)
+// A position in the queue has no TTL, however short the requested lease.
+BOOST_AUTO_TEST_CASE(unanswered_removal_from_the_queue_is_repeated_for_a_minute)
 {
     const auto op = lock(spec("a", {.lease_time = 1s}));
-    say_in_line();
+    say_queued();
     cancel(op);
-    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(releases_sent() == 1u);
     advance(50s); // without a reply
-    const std::size_t so_far = left_count();
+    const std::size_t so_far = releases_sent();
     BOOST_TEST(so_far > 1u);
     advance(9s);
-    BOOST_TEST(left_count() > so_far);
+    BOOST_TEST(releases_sent() > so_far);
     advance(1s);
-    const std::size_t all = left_count();
+    const std::size_t all = releases_sent();
     advance(60s);
-    BOOST_TEST(left_count() == all);
+    BOOST_TEST(releases_sent() == all);
 }
 
-BOOST_AUTO_TEST_CASE(a_grant_that_nobody_waits_for_any_more_is_given_back)
+BOOST_AUTO_TEST_CASE(grant_without_a_waiter_is_released)
 {
     const auto op = lock("a");
     const std::string owner = last_acquire().owner;
     cancel(op);
-    BOOST_TEST(left_count() == 0u); // its reply decides
+    BOOST_TEST(releases_sent() == 0u); // the reply to the acquire decides
     grant();
-    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
     BOOST_TEST(last_release().owner == owner);
     say_left(left::freed);
     check_idle(*this);
 }
 
-BOOST_AUTO_TEST_CASE(a_release_brings_in_the_next_owner_when_others_wait_here)
+BOOST_AUTO_TEST_CASE(release_enqueues_the_next_owner_of_this_client)
 {
-    const auto two = bring_in_the_next();
+    const auto two = enqueue_the_next();
     const auto sent = last_release();
     BOOST_TEST(sent.next->owner != sent.owner);
     BOOST_TEST(sent.next->waits);
@@ -386,77 +388,78 @@ BOOST_AUTO_TEST_CASE(a_release_brings_in_the_next_owner_when_others_wait_here)
     BOOST_TEST(code(*two) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(the_next_owner_has_the_lock_at_once_when_nobody_else_waits)
+BOOST_AUTO_TEST_CASE(next_owner_gets_the_lock_at_once_if_the_queue_is_empty)
 {
-    const auto two = bring_in_the_next({.lease_time = 1s});
+    const auto two = enqueue_the_next({.lease_time = 1s});
     const auto sent_at = time.now();
     advance(300ms);
     say_left(left::freed, granted());
     BOOST_TEST(code(*two) == error_code());
     BOOST_TEST(asked() == 1u);
     BOOST_TEST(two->value<1>().fence() == fence - 1);
-    // Its time counts from the sending of the release, which took the lock.
+    // The lease time counts from the send of the release, which acquired the lock.
     BOOST_TEST((two->value<1>().deadline() <= sent_at + 1s));
     BOOST_TEST(two->value<1>().valid());
 }
 
-BOOST_AUTO_TEST_CASE(a_next_owner_that_was_granted_too_late_is_given_back)
+BOOST_AUTO_TEST_CASE(late_grant_of_the_next_owner_is_released)
 {
-    const auto two = bring_in_the_next({.lease_time = 1s});
+    const auto two = enqueue_the_next({.lease_time = 1s});
     const std::string owner = last_release().next->owner;
-    skip(999ms); // within the lease time, but for the drift of clocks
+    skip(999ms); // within the lease time, but not within the margin for clock drift
     say_left(left::freed, granted());
     BOOST_TEST(!two->done());
-    BOOST_TEST_REQUIRE(left_count() == 2u);
+    BOOST_TEST_REQUIRE(releases_sent() == 2u);
     BOOST_TEST(last_release().owner == owner);
     say_left(left::not_owner);
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner != owner);
 }
 
-// Whichever of the requests has brought it in.
-BOOST_AUTO_TEST_CASE(the_time_of_a_next_owner_begins_with_the_first_request)
+// Whichever of the two requests has enqueued the next owner.
+BOOST_AUTO_TEST_CASE(lease_of_the_next_owner_starts_with_the_first_release_request)
 {
-    const auto two = bring_in_the_next({.lease_time = 10s});
-    advance(5100ms); // the first was not answered in time
-    BOOST_TEST_REQUIRE(left_count() == 2u);
+    const auto two = enqueue_the_next({.lease_time = 10s});
+    advance(5100ms); // the first request has timed out
+    BOOST_TEST_REQUIRE(releases_sent() == 2u);
     store->complete_release(0, {}, {.result = left::freed, .next = granted()});
     poll();
     BOOST_TEST(code(*two) == error_code());
     const lease held = std::move(two->value<1>());
-    skip(4798ms - 1ns); // but for the drift of clocks
+    skip(4798ms - 1ns); // minus the margin for clock drift
     BOOST_TEST(held.valid());
     skip(1ns);
     BOOST_TEST(!held.valid());
 }
 
-BOOST_AUTO_TEST_CASE(a_next_owner_of_which_nothing_is_known_is_asked_for_again)
+BOOST_AUTO_TEST_CASE(next_owner_in_doubt_is_requested_again)
 {
-    const auto two = bring_in_the_next();
+    const auto two = enqueue_the_next();
     const std::string next = last_release().next->owner;
     fail_release(errc::outcome_unknown);
-    BOOST_TEST(asked() == 1u); // the end of the owner has not been reported
+    BOOST_TEST(asked() == 1u); // the end of the first owner has not been reported
     advance(1s);
-    BOOST_TEST_REQUIRE(left_count() == 2u);
+    BOOST_TEST_REQUIRE(releases_sent() == 2u);
     BOOST_TEST_REQUIRE(last_release().next.has_value());
     BOOST_TEST(last_release().next->owner == next);
-    say_left(left::not_owner); // the first one did it, and may have brought the next one in
+    // the first request was executed, and may have enqueued the next owner
+    say_left(left::not_owner);
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner == next);
     BOOST_TEST(last_acquire().again);
-    say_in_line();
+    say_queued();
     turn(next);
     grant();
     BOOST_TEST(code(*two) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_request_without_an_answer_is_repeated_under_the_same_owner)
+BOOST_AUTO_TEST_CASE(lost_request_is_repeated_under_the_same_owner)
 {
     const auto op = lock("a");
     const std::string owner = last_acquire().owner;
     fail_acquire(errc::outcome_unknown);
     BOOST_TEST(stats().orphans == 0u);
-    BOOST_TEST(left_count() == 0u);
+    BOOST_TEST(releases_sent() == 0u);
     advance(40ms);
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner == owner);
@@ -465,20 +468,20 @@ BOOST_AUTO_TEST_CASE(a_request_without_an_answer_is_repeated_under_the_same_owne
     BOOST_TEST(code(*op) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_request_that_is_not_answered_in_time_is_repeated_under_the_same_owner)
+BOOST_AUTO_TEST_CASE(timed_out_request_is_repeated_under_the_same_owner)
 {
     const auto op = lock(spec("a", {.lease_time = 1s}));
     const std::string owner = last_acquire().owner;
     advance(1s);
-    BOOST_TEST(left_count() == 0u);
+    BOOST_TEST(releases_sent() == 0u);
     advance(40ms);
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner == owner);
     BOOST_TEST(last_acquire().again);
 }
 
-// What was lost may still run, where nothing ends it, until its limit.
-BOOST_AUTO_TEST_CASE(an_owner_of_which_a_request_was_lost_is_left_once_more_after_its_limit)
+// If the connection has not ended, the lost request may still be executed until its limit.
+BOOST_AUTO_TEST_CASE(owner_of_a_lost_request_is_released_again_after_its_limit)
 {
     const auto op = lock("a");
     const std::string owner = last_acquire().owner;
@@ -486,30 +489,30 @@ BOOST_AUTO_TEST_CASE(an_owner_of_which_a_request_was_lost_is_left_once_more_afte
     advance(40ms);
     grant();
     release(std::move(op->value<1>()));
-    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(releases_sent() == 1u);
     say_left(left::freed);
-    BOOST_TEST(left_count() == 2u);
+    BOOST_TEST(releases_sent() == 2u);
     BOOST_TEST(last_release().owner == owner);
-    say_left(left::not_owner); // no last word yet
+    say_left(left::not_owner); // not final yet
     advance(4800ms);
-    BOOST_TEST(left_count() == 2u);
+    BOOST_TEST(releases_sent() == 2u);
     advance(200ms);
-    BOOST_TEST_REQUIRE(left_count() == 3u);
+    BOOST_TEST_REQUIRE(releases_sent() == 3u);
     BOOST_TEST(last_release().owner == owner);
     say_left(left::not_owner);
     advance(1min);
-    BOOST_TEST(left_count() == 3u);
+    BOOST_TEST(releases_sent() == 3u);
     check_idle(*this);
 }
 
-// A lost request may be stored after the reply that the holder uses.
-BOOST_AUTO_TEST_CASE(who_promises_less_than_a_lost_request_asks_under_another_owner)
+// A lost request may be recorded after the reply that the holder uses.
+BOOST_AUTO_TEST_CASE(waiter_with_another_grace_than_a_lost_request_uses_another_owner)
 {
     const lock_options lost{.lease_time = 10s, .dead_holder_grace = 1s};
     for (const auto grace : {0ms, 500ms, 1000ms, 1001ms}) {
         BOOST_TEST_CONTEXT("grace " << grace.count() << " ms")
         {
-            in_line e(false);
+            queue_fixture e(false);
             const auto one = e.lock(e.spec("a", lost));
             const std::string owner = e.last_acquire().owner;
             const auto two = e.lock(e.spec("a", {.lease_time = 10s, .dead_holder_grace = grace}));
@@ -519,11 +522,11 @@ BOOST_AUTO_TEST_CASE(who_promises_less_than_a_lost_request_asks_under_another_ow
             const bool promises_less = grace == 0ms || grace > 1s;
             if (promises_less) {
                 BOOST_TEST(e.asked() == 1u);
-                BOOST_TEST_REQUIRE(e.left_count() == 1u);
+                BOOST_TEST_REQUIRE(e.releases_sent() == 1u);
                 BOOST_TEST(e.last_release().owner == owner);
                 e.say_left(left::not_owner);
-                // Once more for requests that may be executed, but without a wait.
-                BOOST_TEST(e.left_count() == 2u);
+                // Once more for requests that may still be executed, but without a wait.
+                BOOST_TEST(e.releases_sent() == 2u);
                 BOOST_TEST(e.last_release().owner == owner);
             }
             BOOST_TEST_REQUIRE(e.asked() == 2u);
@@ -535,7 +538,7 @@ BOOST_AUTO_TEST_CASE(who_promises_less_than_a_lost_request_asks_under_another_ow
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_lost_promise_that_cannot_be_written_down_any_more_binds_nobody)
+BOOST_AUTO_TEST_CASE(lost_request_past_its_limit_does_not_change_the_owner)
 {
     const auto one = lock(spec("a", {.dead_holder_grace = 1s}));
     const std::string owner = last_acquire().owner;
@@ -545,15 +548,15 @@ BOOST_AUTO_TEST_CASE(a_lost_promise_that_cannot_be_written_down_any_more_binds_n
     disconnect();
     advance(5s);
     connect();
-    BOOST_TEST(left_count() == 0u);
+    BOOST_TEST(releases_sent() == 0u);
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner == owner);
     grant();
     BOOST_TEST(code(*two) == error_code());
 }
 
-// It had no memory for the promise, and may have some for the one that was lost.
-BOOST_AUTO_TEST_CASE(a_grant_without_the_promise_is_given_back_where_a_lost_one_may_be_written_down)
+// The store had no memory to record the grace, and may have some when the lost request arrives.
+BOOST_AUTO_TEST_CASE(grant_without_grace_is_released_if_a_lost_request_may_record_it)
 {
     const auto one = lock(spec("a", {.dead_holder_grace = 1s}));
     const std::string owner = last_acquire().owner;
@@ -563,7 +566,7 @@ BOOST_AUTO_TEST_CASE(a_grant_without_the_promise_is_given_back_where_a_lost_one_
     BOOST_TEST(last_acquire().owner == owner);
     say_granted(false);
     BOOST_TEST(!one->done());
-    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
     BOOST_TEST(last_release().owner == owner);
     say_left(left::freed);
     BOOST_TEST_REQUIRE(asked() == 3u);
@@ -572,8 +575,8 @@ BOOST_AUTO_TEST_CASE(a_grant_without_the_promise_is_given_back_where_a_lost_one_
     BOOST_TEST(code(*one) == error_code());
 }
 
-// Where the request that was granted was sent when the lost one could not run any more.
-BOOST_AUTO_TEST_CASE(a_grant_without_the_promise_counts_where_no_lost_one_could_follow_it)
+// The granted request was sent after the lost one could no longer be executed.
+BOOST_AUTO_TEST_CASE(grant_without_grace_counts_if_no_lost_request_can_follow)
 {
     const auto one = lock(spec("a", {.dead_holder_grace = 1s}));
     fail_acquire(errc::outcome_unknown);
@@ -583,14 +586,14 @@ BOOST_AUTO_TEST_CASE(a_grant_without_the_promise_counts_where_no_lost_one_could_
     BOOST_TEST_REQUIRE(asked() == 2u);
     say_granted(false);
     BOOST_TEST(code(*one) == error_code());
-    BOOST_TEST(left_count() == 0u);
+    BOOST_TEST(releases_sent() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_new_connection_looks_at_once_under_the_same_owner)
+BOOST_AUTO_TEST_CASE(new_connection_repeats_the_request_at_once_under_the_same_owner)
 {
     const auto op = lock("a");
     const std::string owner = last_acquire().owner;
-    say_in_line();
+    say_queued();
     disconnect();
     BOOST_TEST(asked() == 1u);
     connect();
@@ -599,13 +602,13 @@ BOOST_AUTO_TEST_CASE(a_new_connection_looks_at_once_under_the_same_owner)
     BOOST_TEST(last_acquire().again);
 }
 
-BOOST_AUTO_TEST_CASE(connections_that_come_and_go_bring_no_request_each)
+BOOST_AUTO_TEST_CASE(flapping_connection_does_not_cause_a_request_each_time)
 {
     const auto op = lock(spec("a", {.backoff_floor = 1s, .backoff_ceiling = 1s}));
     fail_acquire(errc::store_refused);
     disconnect();
     connect();
-    BOOST_TEST(asked() == 2u); // the first failure is made up for
+    BOOST_TEST(asked() == 2u); // the first failure is made up for at once
     fail_acquire(errc::store_refused);
     for (int i = 0; i < 10; ++i) {
         disconnect();
@@ -623,20 +626,20 @@ BOOST_AUTO_TEST_CASE(connections_that_come_and_go_bring_no_request_each)
     BOOST_TEST(asked() == 4u);
 }
 
-BOOST_AUTO_TEST_CASE(a_try_does_not_wait_in_line)
+BOOST_AUTO_TEST_CASE(try_does_not_enter_the_queue)
 {
     const auto op = lock(spec("a"), 0s);
     BOOST_TEST(!last_acquire().waits);
     say_held();
     BOOST_TEST((code(*op) == errc::held));
-    BOOST_TEST(left_count() == 0u);
+    BOOST_TEST(releases_sent() == 0u);
     const std::string owner = last_acquire().owner;
     const auto next = lock("a");
     BOOST_TEST(last_acquire().owner != owner);
     BOOST_TEST(last_acquire().waits);
 }
 
-BOOST_AUTO_TEST_CASE(the_answer_to_a_way_that_cannot_join_is_asked_again)
+BOOST_AUTO_TEST_CASE(held_reply_without_a_position_is_requested_again)
 {
     const auto op = lock("a");
     const std::string owner = last_acquire().owner;
@@ -645,49 +648,49 @@ BOOST_AUTO_TEST_CASE(the_answer_to_a_way_that_cannot_join_is_asked_again)
     BOOST_TEST(last_acquire().owner == owner);
     BOOST_TEST(last_acquire().again);
     BOOST_TEST(last_acquire().waits);
-    say_in_line();
+    say_queued();
     BOOST_TEST(asked() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_turn_of_an_owner_that_has_ended_is_given_back)
+BOOST_AUTO_TEST_CASE(grant_to_an_ended_owner_is_released)
 {
     turn("an-owner:1");
-    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
     BOOST_TEST(last_release().owner == "an-owner:1");
     BOOST_TEST(last_release().name == "a");
     say_left(left::freed);
     check_idle(*this);
-    // That of one that holds the lock is old news.
+    // A grant to an owner that holds the lock is old news.
     const lease held = taken(spec("a"));
     turn(held.owner().id());
-    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(releases_sent() == 1u);
 }
 
-// What a message says may be anything.
-BOOST_AUTO_TEST_CASE(a_turn_of_what_is_longer_than_any_owner_is_nobodys)
+// A message may contain anything.
+BOOST_AUTO_TEST_CASE(grant_to_an_overlong_owner_is_ignored)
 {
     turn(std::string(57, '1'));
-    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
     say_left(left::freed);
     turn(std::string(58, '1'));
     turn(std::string(1'000'000, '1'));
-    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(releases_sent() == 1u);
     check_idle(*this);
 }
 
-BOOST_AUTO_TEST_CASE(a_limit_ends_the_wait_and_leaves_the_line)
+BOOST_AUTO_TEST_CASE(timed_out_waiter_leaves_the_queue)
 {
     const auto op = lock(spec("a"), 2s);
-    say_in_line();
+    say_queued();
     advance(2s);
     BOOST_TEST((code(*op) == errc::timed_out));
-    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(releases_sent() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_leaves_the_line)
+BOOST_AUTO_TEST_CASE(shutdown_removes_its_owners_from_the_queue)
 {
     const auto in = lock("a");
-    say_in_line();
+    say_queued();
     const std::string waiting_owner = last_acquire().owner;
     const auto asking = lock("b");
     const std::string asking_owner = last_acquire().owner;
@@ -706,12 +709,12 @@ BOOST_AUTO_TEST_CASE(a_shutdown_leaves_the_line)
     BOOST_TEST(code(*ended) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_takes_out_the_next_owner_of_a_release_under_way)
+BOOST_AUTO_TEST_CASE(shutdown_removes_the_next_owner_of_an_outstanding_release)
 {
-    const auto two = bring_in_the_next();
+    const auto two = enqueue_the_next();
     const std::string next = last_release().next->owner;
     const auto ended = shutdown();
-    BOOST_TEST_REQUIRE(left_count() == 2u);
+    BOOST_TEST_REQUIRE(releases_sent() == 2u);
     BOOST_TEST(last_release().owner == next);
     store->complete_release(0, {}, {.result = left::passed_on, .next = waits(0, 1s)});
     poll();
@@ -720,7 +723,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_takes_out_the_next_owner_of_a_release_under_way)
     BOOST_TEST(asked() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(who_lost_the_lock_begins_anew)
+BOOST_AUTO_TEST_CASE(waiter_after_a_lost_lock_uses_a_new_owner)
 {
     const auto one = lock(spec("a", short_lease));
     grant();
@@ -736,86 +739,87 @@ BOOST_AUTO_TEST_CASE(who_lost_the_lock_begins_anew)
     BOOST_TEST(code(*two) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(what_the_store_will_never_do_is_told_to_all)
+BOOST_AUTO_TEST_CASE(permanent_error_fails_all_waiters)
 {
     const auto one = lock("a");
     const auto two = lock("a");
     fail_acquire(errc::wrong_type);
     BOOST_TEST((code(*one) == errc::wrong_type));
     BOOST_TEST((code(*two) == errc::wrong_type));
-    BOOST_TEST(left_count() == 0u);
+    BOOST_TEST(releases_sent() == 0u);
     check_idle(*this);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_request_asks_for)
+BOOST_AUTO_TEST_CASE(acquire_carries_the_fences_and_times_of_its_options)
 {
     const auto quiet = lock("a");
     BOOST_TEST(last_acquire().fences == 1001u);
     BOOST_TEST(last_acquire().asks_holder); // there is an observer
-    say_in_line();
+    say_queued();
     const auto next = lock(spec("b", {.lease_time = 1s, .handoff_count = 5}));
     BOOST_TEST(last_acquire().fences == 6u);
     BOOST_TEST((last_acquire().budget == 1s));
     BOOST_TEST((last_acquire().lease == 1s));
 }
 
-BOOST_AUTO_TEST_CASE(what_a_release_asks_for_the_next_owner)
+BOOST_AUTO_TEST_CASE(release_carries_the_fences_and_times_of_the_next_owner)
 {
-    // There is but one fence, which the release ends with.
+    // One fence is reserved: that of the released lease.
     const lock_options brief{.lease_time = 1s};
     const auto one = lock(spec("a", brief));
     grant();
     const auto two = lock(spec("a", brief));
     release(std::move(one->value<1>()));
-    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
     BOOST_TEST_REQUIRE(last_release().next.has_value());
     const auto next = *last_release().next;
     BOOST_TEST(next.name == "a");
     BOOST_TEST(next.entry == "");
     BOOST_TEST(next.fences == 1001u);
     BOOST_TEST((next.lease == 1s));
-    BOOST_TEST((next.budget == 1s)); // what is granted later is worth nothing
+    BOOST_TEST((next.budget == 1s)); // a later grant would have no time left
     BOOST_TEST((next.presence == 10s));
     BOOST_TEST((next.claim == 1s));
 
-    // It has the fences to hand over with.
+    // It has the reserved fences for handoffs.
     const auto three = lock(spec("a", brief));
     say_left(left::freed, granted(1001));
     BOOST_TEST(code(*two) == error_code());
     release(std::move(two->value<1>()));
     BOOST_TEST(code(*three) == error_code());
-    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(releases_sent() == 1u);
 }
 
-// The store's clock may have stepped back, or stand still.
-BOOST_AUTO_TEST_CASE(the_first_in_line_does_not_sleep_on_a_time_to_live_that_is_odd)
+// The clock of the store may have stepped back, or may be stopped.
+BOOST_AUTO_TEST_CASE(first_waiter_polls_with_backoff_if_the_ttl_is_implausible)
 {
     const lock_options how{.lease_time = 1s, .backoff_floor = 20ms, .backoff_ceiling = 40ms};
     for (const auto odd : {-1ms, 10'001ms}) {
-        in_line e;
+        queue_fixture e;
         const auto op = e.lock(e.spec("a", how));
-        e.say_in_line(0, odd);
+        e.say_queued(0, odd);
         BOOST_TEST(e.seen->count(recording_observer::kind::suspect_expiry) == 1u);
         e.advance(20ms);
         BOOST_TEST(e.asked() == 2u);
-        e.say_in_line(1, odd); // the first sees to it
+        e.say_queued(1, odd); // the first waiter polls
         e.advance(900ms);
         BOOST_TEST(e.asked() == 2u);
         BOOST_TEST(e.seen->count(recording_observer::kind::suspect_expiry) == 1u);
     }
     const auto op = lock(spec("a", how));
-    say_in_line(0, 1s);
+    say_queued(0, 1s);
     advance(1002ms);
     BOOST_TEST(asked() == 2u);
     BOOST_TEST(seen->count(recording_observer::kind::suspect_expiry) == 0u);
-    say_in_line(0, 1s);
+    say_queued(0, 1s);
     BOOST_TEST(seen->count(recording_observer::kind::suspect_expiry) == 1u);
     advance(20ms);
     BOOST_TEST(asked() == 3u);
 }
 
-// An external client holds it and sends no notification: the first waiter polls as without a queue.
-BOOST_AUTO_TEST_CASE(the_first_in_line_looks_with_backoff_while_a_stranger_holds)
+// An external client holds the lock and sends no notification. The first waiter polls as if there
+// were no queue.
+BOOST_AUTO_TEST_CASE(first_waiter_polls_with_backoff_while_an_external_client_holds)
 {
     const auto op = lock(spec("a", {.backoff_floor = 20ms, .backoff_ceiling = 80ms}));
     std::chrono::milliseconds left = 10s;
@@ -829,7 +833,7 @@ BOOST_AUTO_TEST_CASE(the_first_in_line_looks_with_backoff_while_a_stranger_holds
         advance(pause);
         BOOST_TEST(asked() == before + 1);
     }
-    // The others wait for the first to find out.
+    // The others wait for the first waiter to find out.
     auto behind = waits(1, 9s);
     behind.untold = true;
     store->complete_acquire(store->acquire_count() - 1, {}, behind);
@@ -838,8 +842,8 @@ BOOST_AUTO_TEST_CASE(the_first_in_line_looks_with_backoff_while_a_stranger_holds
     BOOST_TEST(asked() == 6u);
     advance(1334ms);
     BOOST_TEST(asked() == 7u);
-    // It is ours again: the queue notifies, and the pauses start again.
-    say_in_line(0, 6s);
+    // A client of this library holds the lock: the queue notifies, and the pauses start again.
+    say_queued(0, 6s);
     advance(2s);
     BOOST_TEST(asked() == 7u);
     advance(1334ms);
@@ -852,33 +856,34 @@ BOOST_AUTO_TEST_CASE(the_first_in_line_looks_with_backoff_while_a_stranger_holds
     BOOST_TEST(asked() == 9u);
 }
 
-BOOST_AUTO_TEST_CASE(a_client_that_listens_again_looks_at_once)
+BOOST_AUTO_TEST_CASE(restored_subscription_polls_at_once)
 {
     const auto op = lock("a");
     const std::string owner = last_acquire().owner;
-    say_in_line();
+    say_queued();
     store->listen();
     poll();
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner == owner);
     BOOST_TEST(last_acquire().again);
-    // While the store cannot be reached there is nothing to request.
-    say_in_line();
+    // While the store is unavailable, no request is sent.
+    say_queued();
     disconnect();
     store->listen();
     poll();
     BOOST_TEST(asked() == 2u);
     connect();
     BOOST_TEST(asked() == 3u);
-    // No notification without a waiter.
+    // A notification has no effect without a waiter.
     grant();
     store->listen();
     poll();
     BOOST_TEST(asked() == 3u);
 }
 
-// A grant may be reported over a connection of its own, before that of the commands is back.
-BOOST_AUTO_TEST_CASE(a_turn_while_the_store_cannot_be_reached_is_no_failure)
+// A grant may be notified over a separate connection, before the connection for commands is
+// restored.
+BOOST_AUTO_TEST_CASE(grant_notified_without_a_connection_is_no_failure)
 {
     const auto op = lock(spec("a", {.backoff_floor = 1s, .backoff_ceiling = 1s}));
     const std::string owner = last_acquire().owner;
@@ -892,11 +897,11 @@ BOOST_AUTO_TEST_CASE(a_turn_while_the_store_cannot_be_reached_is_no_failure)
     BOOST_TEST(op->done());
 }
 
-BOOST_AUTO_TEST_CASE(the_next_owner_looks_as_its_place_says)
+BOOST_AUTO_TEST_CASE(next_owner_polls_according_to_its_position)
 {
     for (const std::uint32_t place : {0u, 2u, 3u}) {
-        in_line e;
-        const auto op = e.bring_in_the_next();
+        queue_fixture e;
+        const auto op = e.enqueue_the_next();
         e.say_left(left::passed_on, waits(place, 500ms));
         const clock::duration looks_after = place < 3 ? 502ms + place * 50ms : 2500ms;
         e.advance(looks_after - 1ms);
@@ -906,12 +911,12 @@ BOOST_AUTO_TEST_CASE(the_next_owner_looks_as_its_place_says)
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_next_owner_may_be_told_of_its_turn_before_it_is_told_of_its_place)
+BOOST_AUTO_TEST_CASE(grant_notified_before_the_reply_to_the_release_is_used_after_it)
 {
-    const auto op = bring_in_the_next();
+    const auto op = enqueue_the_next();
     const std::string next = last_release().next->owner;
     turn(next);
-    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(releases_sent() == 1u);
     BOOST_TEST(asked() == 1u);
     say_left(left::passed_on, waits(0, 1s));
     BOOST_TEST_REQUIRE(asked() == 2u);
@@ -919,42 +924,42 @@ BOOST_AUTO_TEST_CASE(the_next_owner_may_be_told_of_its_turn_before_it_is_told_of
     BOOST_TEST(last_acquire().again);
 }
 
-BOOST_AUTO_TEST_CASE(a_next_owner_that_nobody_waits_for_any_more_is_taken_out)
+BOOST_AUTO_TEST_CASE(next_owner_without_a_waiter_is_removed)
 {
     for (const bool is_granted : {true, false}) {
-        in_line e;
-        const auto op = e.bring_in_the_next();
+        queue_fixture e;
+        const auto op = e.enqueue_the_next();
         const std::string next = e.last_release().next->owner;
         e.cancel(op);
-        BOOST_TEST(e.left_count() == 1u);
+        BOOST_TEST(e.releases_sent() == 1u);
         e.say_left(is_granted ? left::freed : left::passed_on,
                    is_granted ? e.granted() : waits(0, 1s));
-        BOOST_TEST_REQUIRE(e.left_count() == 2u);
+        BOOST_TEST_REQUIRE(e.releases_sent() == 2u);
         BOOST_TEST(e.last_release().owner == next);
         BOOST_TEST(!e.last_release().next);
         e.say_left(is_granted ? left::freed : left::left_line);
         e.advance(1min);
-        BOOST_TEST(e.left_count() == 2u);
+        BOOST_TEST(e.releases_sent() == 2u);
         BOOST_TEST(e.asked() == 1u);
         check_idle(e);
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_try_that_comes_while_the_next_owner_joins_is_told_that_it_is_held)
+BOOST_AUTO_TEST_CASE(try_during_an_outstanding_release_fails_with_held)
 {
-    const auto op = bring_in_the_next();
+    const auto op = enqueue_the_next();
     const std::string next = last_release().next->owner;
     cancel(op);
     const auto once = lock(spec("a"), 0s);
     BOOST_TEST(!once->done());
     say_left(left::passed_on, waits(0, 1s));
     BOOST_TEST(code(*once) == errc::held);
-    BOOST_TEST_REQUIRE(left_count() == 2u);
+    BOOST_TEST_REQUIRE(releases_sent() == 2u);
     BOOST_TEST(last_release().owner == next);
 }
 
 // No owner joins without a waiter.
-BOOST_AUTO_TEST_CASE(who_waited_has_gone_before_the_release_could_be_sent)
+BOOST_AUTO_TEST_CASE(release_without_a_remaining_waiter_enqueues_no_owner)
 {
     const auto what = spec("a", {.handoff_count = 0});
     const auto one = lock(what);
@@ -964,19 +969,19 @@ BOOST_AUTO_TEST_CASE(who_waited_has_gone_before_the_release_could_be_sent)
     release(std::move(one->value<1>()));
     cancel(two);
     connect();
-    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
     BOOST_TEST(!last_release().next);
     say_left(left::freed);
     BOOST_TEST(asked() == 1u);
     const auto three = lock(what);
-    BOOST_TEST(left_count() == 1u); // there is no owner that the store could know of
+    BOOST_TEST(releases_sent() == 1u); // the store cannot know any owner
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(!last_acquire().again);
     grant();
     BOOST_TEST(code(*three) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_grant_that_does_not_serve_who_waits_now_is_given_back)
+BOOST_AUTO_TEST_CASE(grant_that_does_not_fit_the_remaining_waiter_is_released)
 {
     const auto longer = spec("a", {.lease_time = 20s});
     {
@@ -986,7 +991,7 @@ BOOST_AUTO_TEST_CASE(a_grant_that_does_not_serve_who_waits_now_is_given_back)
         cancel(one);
         grant();
         BOOST_TEST(!two->done());
-        BOOST_TEST_REQUIRE(left_count() == 1u);
+        BOOST_TEST_REQUIRE(releases_sent() == 1u);
         BOOST_TEST(last_release().owner == owner);
         say_left(left::freed);
         BOOST_TEST_REQUIRE(asked() == 2u);
@@ -996,31 +1001,31 @@ BOOST_AUTO_TEST_CASE(a_grant_that_does_not_serve_who_waits_now_is_given_back)
         release(std::move(two->value<1>()));
         say_left(left::freed);
     }
-    in_line e;
-    const auto one = e.bring_in_the_next();
+    queue_fixture e;
+    const auto one = e.enqueue_the_next();
     const std::string owner = e.last_release().next->owner;
     const auto two = e.lock(e.spec("a", {.lease_time = 20s}));
     e.cancel(one);
     e.say_left(left::freed, e.granted());
     BOOST_TEST(!two->done());
-    BOOST_TEST_REQUIRE(e.left_count() == 2u);
+    BOOST_TEST_REQUIRE(e.releases_sent() == 2u);
     BOOST_TEST(e.last_release().owner == owner);
     e.say_left(left::freed);
     BOOST_TEST_REQUIRE(e.asked() == 2u);
     BOOST_TEST((e.last_acquire().lease == 20s));
 }
 
-BOOST_AUTO_TEST_CASE(a_grant_at_its_deadline_is_given_back)
+BOOST_AUTO_TEST_CASE(grant_at_its_deadline_is_released)
 {
     const clock::duration valid = 1s - fsm::drift_margin(1s);
     for (const bool in_time : {true, false}) {
-        in_line e;
+        queue_fixture e;
         const auto op = e.lock(e.spec("a", {.lease_time = 1s}));
         const std::string owner = e.last_acquire().owner;
         e.skip(in_time ? valid - 1ns : valid);
         e.grant();
         BOOST_TEST(op->done() == in_time);
-        BOOST_TEST_REQUIRE(e.left_count() == (in_time ? 0u : 1u));
+        BOOST_TEST_REQUIRE(e.releases_sent() == (in_time ? 0u : 1u));
         if (in_time)
             continue;
         BOOST_TEST(e.last_release().owner == owner);
@@ -1030,14 +1035,14 @@ BOOST_AUTO_TEST_CASE(a_grant_at_its_deadline_is_given_back)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_request_that_came_too_late_is_asked_again_at_once_and_then_after_a_pause)
+BOOST_AUTO_TEST_CASE(late_request_is_repeated_at_once_and_then_after_a_pause)
 {
     const auto op = lock(spec("a", {.backoff_floor = 1s, .backoff_ceiling = 1s}));
     const std::string owner = last_acquire().owner;
     say_late();
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner == owner);
-    BOOST_TEST(!last_acquire().again); // neither has run
+    BOOST_TEST(!last_acquire().again); // neither request was executed
     say_late();
     BOOST_TEST(asked() == 2u);
     advance(499ms);
@@ -1048,7 +1053,7 @@ BOOST_AUTO_TEST_CASE(a_request_that_came_too_late_is_asked_again_at_once_and_the
     BOOST_TEST(code(*op) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(the_pauses_after_failures_are_as_the_options_say)
+BOOST_AUTO_TEST_CASE(pauses_after_failures_follow_the_backoff_options)
 {
     const lock_options slow{.backoff_floor = 1s, .backoff_ceiling = 8s};
     const auto op = lock(spec("a", slow));
@@ -1062,8 +1067,8 @@ BOOST_AUTO_TEST_CASE(the_pauses_after_failures_are_as_the_options_say)
     };
     for (int i = 0; i < 3; ++i)
         BOOST_TEST((pause_after_failure() >= 500ms));
-    // A reply, and they are short again.
-    say_in_line();
+    // After a reply, the pauses are short again.
+    say_queued();
     turn(last_acquire().owner);
     BOOST_TEST((pause_after_failure() <= 1010ms));
     BOOST_TEST((pause_after_failure() <= 2010ms));
@@ -1075,8 +1080,8 @@ BOOST_AUTO_TEST_CASE(the_pauses_after_failures_are_as_the_options_say)
     BOOST_TEST(asked() == count + 1);
 }
 
-// One failure is made up for by a connection, two in a row are not: in a row is what counts.
-BOOST_AUTO_TEST_CASE(failures_with_an_answer_between_them_or_of_another_wait_are_not_in_a_row)
+// A new connection makes up for one failure, but not for two in a row.
+BOOST_AUTO_TEST_CASE(reply_or_new_wait_resets_the_count_of_failures)
 {
     const auto what = spec("a", {.backoff_floor = 10s, .backoff_ceiling = 10s});
     const auto fail_and_reconnect = [&] {
@@ -1090,7 +1095,7 @@ BOOST_AUTO_TEST_CASE(failures_with_an_answer_between_them_or_of_another_wait_are
     BOOST_TEST(fail_and_reconnect() == 1u);
     BOOST_TEST(fail_and_reconnect() == 0u);
     advance(10s);
-    say_in_line();
+    say_queued();
     turn(last_acquire().owner);
     BOOST_TEST(fail_and_reconnect() == 1u);
     BOOST_TEST(fail_and_reconnect() == 0u);
@@ -1101,11 +1106,11 @@ BOOST_AUTO_TEST_CASE(failures_with_an_answer_between_them_or_of_another_wait_are
     BOOST_TEST(fail_and_reconnect() == 1u);
 }
 
-// It begins when the owner of the earlier waiters has left the queue.
-BOOST_AUTO_TEST_CASE(a_wait_that_follows_another_pauses_as_its_own_options_say)
+// The new wait starts when the owner of the earlier waiters has left the queue.
+BOOST_AUTO_TEST_CASE(new_wait_pauses_by_its_own_options)
 {
     const auto before = lock(spec("a", {.backoff_floor = 1min, .backoff_ceiling = 1min}));
-    say_in_line();
+    say_queued();
     for (int i = 0; i < 2; ++i) {
         turn(last_acquire().owner);
         fail_acquire(errc::store_refused);
@@ -1117,19 +1122,19 @@ BOOST_AUTO_TEST_CASE(a_wait_that_follows_another_pauses_as_its_own_options_say)
     fail_acquire(errc::store_refused);
     disconnect();
     connect();
-    BOOST_TEST_REQUIRE(asked() == 5u); // one failure is made up for
+    BOOST_TEST_REQUIRE(asked() == 5u); // one failure is made up for at once
     fail_acquire(errc::store_refused);
     advance(80ms);
     BOOST_TEST(asked() == 6u);
 }
 
-BOOST_AUTO_TEST_CASE(what_was_not_executed_leaves_nothing_to_give_back)
+BOOST_AUTO_TEST_CASE(request_that_was_not_executed_needs_no_release)
 {
     const auto op = lock("a");
     const std::string refused = last_acquire().owner;
     fail_acquire(errc::store_refused);
     cancel(op);
-    BOOST_TEST(left_count() == 0u);
+    BOOST_TEST(releases_sent() == 0u);
     check_idle(*this);
 
     const auto next = lock("a");
@@ -1141,66 +1146,66 @@ BOOST_AUTO_TEST_CASE(what_was_not_executed_leaves_nothing_to_give_back)
     release(std::move(next->value<1>()));
     say_left(left::freed);
     advance(1min);
-    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(releases_sent() == 1u);
     check_idle(*this);
 }
 
-BOOST_AUTO_TEST_CASE(an_owner_may_hold_the_lock_when_its_request_was_not_answered_in_time)
+BOOST_AUTO_TEST_CASE(cancelled_waiter_with_a_timed_out_request_is_released)
 {
     const auto op = lock("a");
     advance(5s);
     cancel(op);
-    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
     BOOST_TEST(stats().orphans == 1u);
     say_left(left::freed);
     BOOST_TEST(stats().orphans == 0u);
     check_idle(*this);
 }
 
-BOOST_AUTO_TEST_CASE(an_owner_whose_requests_cannot_run_any_more_is_left_once)
+BOOST_AUTO_TEST_CASE(owner_of_an_ended_connection_is_released_once)
 {
     const auto op = lock("a");
     fail_acquire(errc::outcome_unknown);
     disconnect();
     store->settle();
     connect();
-    say_in_line();
+    say_queued();
     cancel(op);
-    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
     say_left(left::not_owner);
-    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(releases_sent() == 1u);
     BOOST_TEST(stats().orphans == 0u);
     check_idle(*this);
 }
 
-// What was answered before then says nothing of what runs later.
-BOOST_AUTO_TEST_CASE(an_owner_in_doubt_that_nobody_waits_for_is_left_after_its_limit)
+// An earlier reply says nothing about a request that is executed later.
+BOOST_AUTO_TEST_CASE(owner_in_doubt_without_a_waiter_is_released_again_after_its_limit)
 {
     const auto op = lock("a");
     const std::string owner = last_acquire().owner;
     fail_acquire(errc::outcome_unknown);
     cancel(op);
-    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
     BOOST_TEST(stats().orphans == 1u);
-    say_left(left::not_owner); // so a new waiter need not wait
-    BOOST_TEST_REQUIRE(left_count() == 2u);
+    say_left(left::not_owner); // a new waiter need not wait
+    BOOST_TEST_REQUIRE(releases_sent() == 2u);
     BOOST_TEST(last_release().owner == owner);
     BOOST_TEST(stats().orphans == 1u);
     say_left(left::not_owner);
     advance(5s);
-    BOOST_TEST(left_count() == 2u);
+    BOOST_TEST(releases_sent() == 2u);
     advance(2ms);
-    BOOST_TEST_REQUIRE(left_count() == 3u);
+    BOOST_TEST_REQUIRE(releases_sent() == 3u);
     BOOST_TEST(last_release().owner == owner);
     say_left(left::not_owner);
     advance(1min);
-    BOOST_TEST(left_count() == 3u);
+    BOOST_TEST(releases_sent() == 3u);
     check_idle(*this);
 }
 
-// The store has said that it does not know the owner: that a request of it may run yet is no reason
-// to keep others waiting.
-BOOST_AUTO_TEST_CASE(who_comes_after_an_owner_in_doubt_waits_for_no_limit)
+// The store has reported that it does not know the owner. A request that may still be executed must
+// not delay other waiters.
+BOOST_AUTO_TEST_CASE(new_waiter_after_an_owner_in_doubt_does_not_wait_for_its_limit)
 {
     const auto op = lock("a");
     const std::string owner = last_acquire().owner;
@@ -1215,11 +1220,11 @@ BOOST_AUTO_TEST_CASE(who_comes_after_an_owner_in_doubt_waits_for_no_limit)
     BOOST_TEST(code(*next) == error_code());
 }
 
-// A later request with less time does not make the earlier one run sooner.
-BOOST_AUTO_TEST_CASE(the_last_limit_of_all_requests_of_an_owner_counts)
+// A later request with a shorter limit does not shorten the limit of the earlier one.
+BOOST_AUTO_TEST_CASE(latest_limit_of_all_requests_of_an_owner_counts)
 {
     for (const bool shuts_down : {false, true}) {
-        in_line e;
+        queue_fixture e;
         const auto one = e.lock("a");
         const std::string owner = e.last_acquire().owner;
         const auto limit = e.time.now() + 5s;
@@ -1236,77 +1241,77 @@ BOOST_AUTO_TEST_CASE(the_last_limit_of_all_requests_of_an_owner_counts)
         else {
             e.fail_acquire(errc::outcome_unknown);
             e.cancel(two);
-            e.say_left(left::not_owner); // which ends the wait of a new waiter, and not the doubt
+            e.say_left(left::not_owner); // ends the delay of a new waiter, but not the doubt
         }
-        const std::size_t before = e.left_count();
+        const std::size_t before = e.releases_sent();
         BOOST_TEST_REQUIRE(before == (shuts_down ? 1u : 2u));
         e.say_left(left::not_owner);
         e.advance(limit - e.time.now());
-        BOOST_TEST(e.left_count() == before);
+        BOOST_TEST(e.releases_sent() == before);
         e.advance(2ms);
-        BOOST_TEST_REQUIRE(e.left_count() == before + 1);
+        BOOST_TEST_REQUIRE(e.releases_sent() == before + 1);
         BOOST_TEST(e.last_release().owner == owner);
     }
 }
 
-// What comes too late is executed there, and is at its end a lease time later.
-BOOST_AUTO_TEST_CASE(in_a_store_that_refuses_nothing_late_a_next_owner_is_left_a_lease_time_later)
+// A late request is executed there, and ends a lease time later.
+BOOST_AUTO_TEST_CASE(next_owner_is_released_a_lease_time_later_if_late_requests_execute)
 {
-    in_line e(false);
-    const auto op = e.bring_in_the_next({.lease_time = 20s});
+    queue_fixture e(false);
+    const auto op = e.enqueue_the_next({.lease_time = 20s});
     const std::string next = e.last_release().next->owner;
     e.cancel(op);
-    e.fail_release(errc::permission_denied); // it is not requested again
-    BOOST_TEST_REQUIRE(e.left_count() == 2u);
+    e.fail_release(errc::permission_denied); // the request is not repeated
+    BOOST_TEST_REQUIRE(e.releases_sent() == 2u);
     BOOST_TEST(e.last_release().owner == next);
     e.say_left(left::not_owner);
-    BOOST_TEST_REQUIRE(e.left_count() == 3u);
+    BOOST_TEST_REQUIRE(e.releases_sent() == 3u);
     BOOST_TEST(e.last_release().owner == next);
     e.say_left(left::not_owner);
     e.advance(5s + 20s);
-    BOOST_TEST(e.left_count() == 3u);
+    BOOST_TEST(e.releases_sent() == 3u);
     e.advance(2ms);
-    BOOST_TEST_REQUIRE(e.left_count() == 4u);
+    BOOST_TEST_REQUIRE(e.releases_sent() == 4u);
     BOOST_TEST(e.last_release().owner == next);
 }
 
-// Both releases may have run, or run yet, and bring the next owner in.
-BOOST_AUTO_TEST_CASE(a_next_owner_of_which_nothing_is_known_is_left_once_more_after_its_limit)
+// Both releases may have been executed, or may be executed later, and enqueue the next owner.
+BOOST_AUTO_TEST_CASE(next_owner_in_doubt_is_released_again_after_its_limit)
 {
-    const auto op = bring_in_the_next({.lease_time = 20s});
+    const auto op = enqueue_the_next({.lease_time = 20s});
     const std::string next = last_release().next->owner;
     fail_release(errc::outcome_unknown);
-    while (left_count() == 1u)
+    while (releases_sent() == 1u)
         advance(1ms);
     const auto sent = time.now();
     say_left(left::not_owner);
     grant();
     release(std::move(op->value<1>()));
-    BOOST_TEST_REQUIRE(left_count() == 3u);
+    BOOST_TEST_REQUIRE(releases_sent() == 3u);
     BOOST_TEST(last_release().owner == next);
     say_left(left::freed);
-    BOOST_TEST_REQUIRE(left_count() == 4u);
+    BOOST_TEST_REQUIRE(releases_sent() == 4u);
     BOOST_TEST(last_release().owner == next);
     say_left(left::not_owner);
     advance(sent + 5s - time.now());
-    BOOST_TEST(left_count() == 4u);
+    BOOST_TEST(releases_sent() == 4u);
     advance(2ms);
-    BOOST_TEST(left_count() == 5u);
+    BOOST_TEST(releases_sent() == 5u);
 }
 
-BOOST_AUTO_TEST_CASE(a_next_owner_that_is_known_is_left_once)
+BOOST_AUTO_TEST_CASE(confirmed_next_owner_is_released_once)
 {
-    const auto op = bring_in_the_next();
+    const auto op = enqueue_the_next();
     say_left(left::freed, granted());
     release(std::move(op->value<1>()));
-    BOOST_TEST(left_count() == 2u);
+    BOOST_TEST(releases_sent() == 2u);
     say_left(left::freed);
     advance(1min);
-    BOOST_TEST(left_count() == 2u);
+    BOOST_TEST(releases_sent() == 2u);
     check_idle(*this);
 }
 
-BOOST_AUTO_TEST_CASE(what_failed_before_a_grant_is_not_told_after_it)
+BOOST_AUTO_TEST_CASE(failure_before_a_grant_is_not_reported_after_it)
 {
     const auto op = lock("a");
     fail_acquire(errc::store_refused);
@@ -1317,7 +1322,7 @@ BOOST_AUTO_TEST_CASE(what_failed_before_a_grant_is_not_told_after_it)
     BOOST_TEST(code(*once) == errc::held);
 }
 
-BOOST_AUTO_TEST_CASE(who_waits_for_the_window_leaves_it)
+BOOST_AUTO_TEST_CASE(cancelled_waiter_leaves_the_full_window)
 {
     fill_the_window();
     const std::size_t room = asked();
@@ -1328,10 +1333,10 @@ BOOST_AUTO_TEST_CASE(who_waits_for_the_window_leaves_it)
     store->grant(0, fence++);
     poll();
     BOOST_TEST(asked() == room);
-    BOOST_TEST(left_count() == 0u);
+    BOOST_TEST(releases_sent() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(who_waited_for_the_window_asks_over_the_next_connection)
+BOOST_AUTO_TEST_CASE(waiter_for_the_window_sends_over_the_next_connection)
 {
     fill_the_window();
     const std::size_t room = asked();
@@ -1339,13 +1344,13 @@ BOOST_AUTO_TEST_CASE(who_waited_for_the_window_asks_over_the_next_connection)
     disconnect();
     store->grant(0, fence++);
     poll();
-    BOOST_TEST(asked() == room); // there is room, and nothing to send it over
+    BOOST_TEST(asked() == room); // there is room, but no connection
     connect();
     BOOST_TEST(asked() == room + 1);
     BOOST_TEST(last_acquire().name == "a");
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_asked_after_a_shutdown)
+BOOST_AUTO_TEST_CASE(no_acquire_is_sent_after_a_shutdown)
 {
     fill_the_window();
     const std::size_t room = asked();
@@ -1356,48 +1361,48 @@ BOOST_AUTO_TEST_CASE(nothing_is_asked_after_a_shutdown)
         store->grant(i, fence++);
     poll();
     BOOST_TEST(asked() == room);
-    // Each of the outstanding ones, once.
-    BOOST_TEST(left_count() == room);
+    // Each outstanding request, once.
+    BOOST_TEST(releases_sent() == room);
 }
 
-// It takes back all that the store may have given, or may yet give.
-BOOST_AUTO_TEST_CASE(a_shutdown_while_a_request_is_under_way_waits_until_it_cannot_run_any_more)
+// The shutdown releases every lock that the store may have granted, or may still grant.
+BOOST_AUTO_TEST_CASE(shutdown_waits_until_an_outstanding_request_cannot_execute)
 {
     const auto op = lock(spec("a", {.lease_time = 1s}));
     const std::string owner = last_acquire().owner;
     const auto ended = shutdown();
-    BOOST_TEST_REQUIRE(left_count() == 1u);
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
     say_left(left::not_owner);
     BOOST_TEST(!ended->done());
     advance(1s);
-    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(releases_sent() == 1u);
     advance(2ms);
-    BOOST_TEST_REQUIRE(left_count() == 2u);
+    BOOST_TEST_REQUIRE(releases_sent() == 2u);
     BOOST_TEST(last_release().owner == owner);
-    grant(); // its reply, at last
-    BOOST_TEST(left_count() == 2u);
+    grant(); // the late reply
+    BOOST_TEST(releases_sent() == 2u);
     say_left(left::freed);
     BOOST_TEST(code(*ended) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_leaves_each_owner_once)
+BOOST_AUTO_TEST_CASE(shutdown_releases_each_owner_once)
 {
     const lease held = taken(spec("held"));
     const auto gone = lock("gone");
-    say_in_line();
+    say_queued();
     cancel(gone);
-    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(releases_sent() == 1u);
     const auto ended = shutdown();
-    BOOST_TEST_REQUIRE(left_count() == 2u);
+    BOOST_TEST_REQUIRE(releases_sent() == 2u);
     BOOST_TEST(store->releases()[1].owner == held.owner().id());
     store->complete_release(0, {}, {.result = left::left_line});
     store->complete_release(1, {}, {.result = left::freed});
     poll();
     BOOST_TEST(code(*ended) == error_code());
-    BOOST_TEST(left_count() == 2u);
+    BOOST_TEST(releases_sent() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_during_a_release_leaves_again_what_may_still_be_granted)
+BOOST_AUTO_TEST_CASE(shutdown_during_a_release_repeats_it_if_a_grant_is_possible)
 {
     const auto op = lock(spec("a", {.lease_time = 2s}));
     const std::string owner = last_acquire().owner;
@@ -1405,47 +1410,47 @@ BOOST_AUTO_TEST_CASE(a_shutdown_during_a_release_leaves_again_what_may_still_be_
     advance(40ms);
     grant();
     release(std::move(op->value<1>()));
-    BOOST_TEST(left_count() == 1u);
+    BOOST_TEST(releases_sent() == 1u);
     const auto ended = shutdown();
-    BOOST_TEST_REQUIRE(left_count() == 2u);
+    BOOST_TEST_REQUIRE(releases_sent() == 2u);
     store->complete_release(0, {}, {.result = left::freed});
     store->complete_release(1, {}, {.result = left::not_owner});
     poll();
     BOOST_TEST(!ended->done());
     advance(2s);
-    BOOST_TEST_REQUIRE(left_count() == 3u);
+    BOOST_TEST_REQUIRE(releases_sent() == 3u);
     BOOST_TEST(last_release().owner == owner);
     say_left(left::not_owner);
     BOOST_TEST(code(*ended) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_next_owner_that_is_granted_after_a_shutdown_is_left_once)
+BOOST_AUTO_TEST_CASE(next_owner_granted_after_a_shutdown_is_released_once)
 {
-    const auto op = bring_in_the_next({.lease_time = 1s});
+    const auto op = enqueue_the_next({.lease_time = 1s});
     const std::string next = last_release().next->owner;
     const auto ended = shutdown();
-    BOOST_TEST_REQUIRE(left_count() == 2u);
-    // It overtakes the release that carries the owner.
+    BOOST_TEST_REQUIRE(releases_sent() == 2u);
+    // The release of the next owner overtakes the release that enqueues it.
     say_left(left::not_owner);
     store->complete_release(0, {}, {.result = left::freed, .next = granted()});
     poll();
-    BOOST_TEST(left_count() == 2u);
+    BOOST_TEST(releases_sent() == 2u);
     BOOST_TEST(!ended->done());
     advance(1002ms);
-    BOOST_TEST_REQUIRE(left_count() == 3u);
+    BOOST_TEST_REQUIRE(releases_sent() == 3u);
     BOOST_TEST(last_release().owner == next);
     say_left(left::freed);
     BOOST_TEST(code(*ended) == error_code());
 }
 
-// It would be in the queue again, after it was removed.
-BOOST_AUTO_TEST_CASE(a_release_that_is_repeated_after_a_shutdown_brings_nobody_in)
+// Otherwise the owner would be in the queue again after its removal.
+BOOST_AUTO_TEST_CASE(release_repeated_after_a_shutdown_enqueues_no_owner)
 {
-    const auto op = bring_in_the_next();
+    const auto op = enqueue_the_next();
     fail_release(errc::outcome_unknown);
     const auto ended = shutdown();
     advance(1s);
-    BOOST_TEST_REQUIRE(left_count() == 3u);
+    BOOST_TEST_REQUIRE(releases_sent() == 3u);
     for (std::size_t i = 1; i < 3; ++i)
         BOOST_TEST(!store->releases()[i].next);
 }

@@ -1,4 +1,4 @@
-// What a mutex makes of its options, by what the store can do, and of the limits of its operations.
+// How a mutex fits its options to the features of the store, and the limits of its operations.
 #include <boost/test/unit_test.hpp>
 
 #include "support/completion.hpp"
@@ -29,7 +29,7 @@ using namespace leasehold;
 using namespace leasehold::test;
 using namespace std::chrono_literals;
 
-/// Of a client of a store that can do this.
+/// The client of a store with these features.
 struct of_a_store
 {
     explicit of_a_store(const store_traits& can) { known->can = can; }
@@ -39,7 +39,7 @@ struct of_a_store
         return mutex(locks(), "a", wanted).options();
     }
 
-    /// Why it is refused.
+    /// The reason for the rejection.
     std::string refusal(const lock_options& wanted)
     {
         try {
@@ -64,7 +64,7 @@ struct of_a_store
     std::unique_ptr<client> made;
 };
 
-/// Acquires the lock of a mutex that is a member of it, and passes itself on to do so.
+/// Acquires the lock of its member mutex, and passes itself on as the handler.
 struct taking
 {
     mutex member;
@@ -91,7 +91,7 @@ bool says(const std::string& text, const std::string& words)
 
 BOOST_AUTO_TEST_SUITE(mutexes)
 
-BOOST_AUTO_TEST_CASE(a_lease_time_is_rounded_up_to_the_grain_of_the_store)
+BOOST_AUTO_TEST_CASE(lease_time_is_rounded_up_to_the_grain_of_the_store)
 {
     of_a_store seconds({.grain = 1000ms});
     of_a_store exact({});
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_lease_time_is_rounded_up_to_the_grain_of_the_store)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_time_below_the_smallest_of_the_store_is_refused)
+BOOST_AUTO_TEST_CASE(lease_time_below_the_smallest_of_the_store_is_rejected)
 {
     of_a_store slow({.smallest_lease = 2000ms});
     BOOST_TEST((slow.fitted({.lease_time = 2000ms}).lease_time == 2000ms));
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_lease_time_below_the_smallest_of_the_store_is_refused)
     BOOST_TEST(says(why, "at least 2000 ms"), why);
 }
 
-BOOST_AUTO_TEST_CASE(what_the_store_cannot_do_is_refused)
+BOOST_AUTO_TEST_CASE(option_that_the_store_does_not_support_is_rejected)
 {
     of_a_store plain({});
     of_a_store rich({.replica_acks = true, .dead_holder_grace = true});
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(what_the_store_cannot_do_is_refused)
     BOOST_TEST((rich.fitted(promised).dead_holder_grace == 1500ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_time_until_which_is_a_limit, memory_lab)
+BOOST_FIXTURE_TEST_CASE(try_lock_until_times_out_at_its_time_point, memory_lab)
 {
     const auto holder = make_client(), waiter = make_client();
     lease held = take(mutex(*holder, "a"));
@@ -137,7 +137,7 @@ BOOST_FIXTURE_TEST_CASE(a_time_until_which_is_a_limit, memory_lab)
         return op.value<0>();
     };
     for (const auto past : {clock::time_point::min(), clock::now() - 1h, clock::now()})
-        BOOST_TEST((ends(past) == errc::held)); // one try
+        BOOST_TEST((ends(past) == errc::held)); // a single try
     const auto soon = clock::now() + 30ms;
     BOOST_TEST((ends(soon) == errc::timed_out));
     BOOST_TEST((clock::now() >= soon));
@@ -151,7 +151,7 @@ BOOST_FIXTURE_TEST_CASE(a_time_until_which_is_a_limit, memory_lab)
     BOOST_TEST(!patient.value<0>());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_mutex_that_was_moved_from_stays_valid, memory_lab)
+BOOST_FIXTURE_TEST_CASE(moved_from_mutex_stays_valid, memory_lab)
 {
     const auto user = make_client();
     mutex first(*user, "a");
@@ -164,7 +164,7 @@ BOOST_FIXTURE_TEST_CASE(a_mutex_that_was_moved_from_stays_valid, memory_lab)
     BOOST_TEST(release(take(third)) == error_code());
 }
 
-BOOST_FIXTURE_TEST_CASE(an_operation_may_pass_itself_on_while_it_uses_its_mutex, memory_lab)
+BOOST_FIXTURE_TEST_CASE(composed_operation_can_be_moved_while_it_uses_its_mutex, memory_lab)
 {
     const auto user = make_client();
     locking op(context.get_executor());

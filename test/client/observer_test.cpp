@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_SUITE(core_observer)
 
 namespace {
 
-/// Answers the latest acquire: this client holds it.
+/// Answers the latest acquire: this client holds the lock.
 void say_held_by(core_fixture& e, const std::string& owner)
 {
     const auto details = std::make_shared<diagnostics>();
@@ -34,18 +34,18 @@ std::size_t ended(const core_fixture& e)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(each_operation_that_has_begun_ends_once_whatever_comes_of_it)
+BOOST_AUTO_TEST_CASE(each_started_operation_is_reported_as_ended_once)
 {
     core_fixture e;
     const auto spec = e.spec("a");
     lease held = e.taken(spec, 1001);
     BOOST_TEST(e.seen->count(kind::began) == 1u);
-    // Refused at once, in the queue.
+    // Rejected at once because the lock is held, without entering the queue.
     BOOST_TEST(code(*e.lock(spec, 0ms)) == errc::held);
     BOOST_TEST(e.seen->count(kind::began) == 2u);
     BOOST_TEST(ended(e) == 2u);
     BOOST_TEST((e.seen->events(kind::not_acquired).at(0).code == errc::held));
-    // Behind the first, by a handoff, cancelled, at its limit.
+    // Operations behind the holder: one gets a handoff, one is cancelled, one reaches its limit.
     const auto next = e.lock(spec);
     const auto cancelled = e.lock(spec);
     const auto limited = e.lock(spec, 1s);
@@ -59,20 +59,20 @@ BOOST_AUTO_TEST_CASE(each_operation_that_has_begun_ends_once_whatever_comes_of_i
     e.advance(1s);
     BOOST_TEST(limited->done());
     BOOST_TEST(ended(e) == 5u);
-    // Reentry.
+    // Reentrant acquisition.
     const auto entered = e.lock(spec, clock::duration::max(), next->value<1>().owner());
     BOOST_TEST(e.seen->count(kind::began) == 6u);
     e.grant();
     BOOST_TEST(entered->done());
     BOOST_TEST(ended(e) == 6u);
-    // What still waits when the client stops.
+    // An operation that still waits when the client stops.
     const auto last = e.lock("b");
     e.shutdown();
     BOOST_TEST(e.seen->count(kind::began) == 7u);
     BOOST_TEST(ended(e) == 7u);
 }
 
-BOOST_AUTO_TEST_CASE(one_try_without_a_connection_ends_too)
+BOOST_AUTO_TEST_CASE(try_without_a_connection_is_reported_as_ended)
 {
     core_fixture e;
     e.disconnect();
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(one_try_without_a_connection_ends_too)
     BOOST_TEST(ended(e) == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_that_had_to_be_waited_for_names_who_held_the_lock)
+BOOST_AUTO_TEST_CASE(contended_lock_is_reported_with_its_former_holder)
 {
     core_fixture e;
     const auto waiting = e.lock("a");
@@ -95,17 +95,17 @@ BOOST_AUTO_TEST_CASE(a_lease_that_had_to_be_waited_for_names_who_held_the_lock)
     const auto told = e.seen->events(kind::contended);
     BOOST_TEST_REQUIRE(told.size() == 1u);
     BOOST_TEST(told[0].name == "a");
-    BOOST_TEST(told[0].holder == "0a1b2c3d"); // no more of the owner than may be seen
+    BOOST_TEST(told[0].holder == "0a1b2c3d"); // the public part of the owner token only
     BOOST_TEST((told[0].time == e.seen->events(kind::acquired).at(0).time));
     BOOST_TEST((told[0].time > 0ms));
 }
 
-BOOST_AUTO_TEST_CASE(one_that_was_free_was_not_contended)
+BOOST_AUTO_TEST_CASE(lock_that_was_free_is_not_reported_as_contended)
 {
     core_fixture e;
     lease first = e.taken(e.spec("a"));
     const auto second = e.lock("a");
-    e.advance(20ms); // beyond the handoff
+    e.advance(20ms); // longer than the handoff time
     e.release(std::move(first));
     e.say_freed();
     e.grant();
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(one_that_was_free_was_not_contended)
     BOOST_TEST(e.seen->count(kind::contended) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_renewal_says_what_was_left_without_it)
+BOOST_AUTO_TEST_CASE(renewal_is_reported_with_the_time_left_without_it)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_says_what_was_left_without_it)
     BOOST_TEST((told[0].time >= 2s));
 }
 
-BOOST_AUTO_TEST_CASE(each_request_is_told_with_its_time_and_outcome_also_when_nobody_waits_for_it)
+BOOST_AUTO_TEST_CASE(every_reply_is_reported_with_its_time_and_outcome)
 {
     core_fixture e;
     const auto waiting = e.lock(e.spec("a"), 1s);
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(each_request_is_told_with_its_time_and_outcome_also_when_no
     BOOST_TEST(!told[2].code);
 }
 
-BOOST_AUTO_TEST_CASE(a_lock_that_goes_to_another_client_by_the_line_is_told)
+BOOST_AUTO_TEST_CASE(lock_passed_to_another_client_of_the_queue_is_reported)
 {
     core_fixture e;
     e.release(e.taken(e.spec("a")));
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_goes_to_another_client_by_the_line_is_told)
     BOOST_TEST(e.seen->count(kind::passed_on) == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_ends_leases_with_its_own_reason_and_the_time_they_were_held)
+BOOST_AUTO_TEST_CASE(shutdown_reports_its_leases_as_lost_with_their_hold_time)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-// A store of several servers: what happens to one of them is of no concern to the others' names.
+// A store of several servers: the failure of one does not affect the names of the others.
 
 namespace {
 
@@ -60,7 +60,7 @@ std::vector<std::string> renewed_names(const fake_store::renew_call& call)
 
 BOOST_AUTO_TEST_SUITE(partitions)
 
-BOOST_AUTO_TEST_CASE(one_that_is_down_refuses_no_name_of_the_others)
+BOOST_AUTO_TEST_CASE(lost_partition_fails_only_its_own_names)
 {
     two_partitions e;
     e.lose(1);
@@ -75,8 +75,8 @@ BOOST_AUTO_TEST_CASE(one_that_is_down_refuses_no_name_of_the_others)
     BOOST_TEST(up->value<1>().valid());
 }
 
-// What was wrong with it is over.
-BOOST_AUTO_TEST_CASE(one_that_is_back_serves_while_another_is_down)
+// The earlier failure no longer counts.
+BOOST_AUTO_TEST_CASE(reconnected_partition_serves_while_another_is_lost)
 {
     for (const errc why : {errc::store_unavailable, errc::permission_denied}) {
         two_partitions e;
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(one_that_is_back_serves_while_another_is_down)
     }
 }
 
-BOOST_AUTO_TEST_CASE(who_waits_for_one_goes_on_when_that_one_is_back)
+BOOST_AUTO_TEST_CASE(waiter_continues_when_its_partition_reconnects)
 {
     two_partitions e;
     e.both([&](store_partition p) { e.lose(p); });
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(who_waits_for_one_goes_on_when_that_one_is_back)
     BOOST_TEST(e.last_acquire().name == "1:a");
 }
 
-BOOST_AUTO_TEST_CASE(only_its_own_leases_are_renewed_when_it_is_back)
+BOOST_AUTO_TEST_CASE(reconnected_partition_renews_only_its_own_leases)
 {
     two_partitions e;
     lease one = e.taken(e.spec("1:a"));
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(only_its_own_leases_are_renewed_when_it_is_back)
     BOOST_TEST(two.valid());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_due_in_one_that_is_down_fails_alone)
+BOOST_AUTO_TEST_CASE(renewal_in_a_lost_partition_fails_without_the_others)
 {
     two_partitions e;
     lease one = e.taken(e.spec("1:a"));
@@ -139,8 +139,8 @@ BOOST_AUTO_TEST_CASE(what_is_due_in_one_that_is_down_fails_alone)
     BOOST_TEST((one.deadline() < two.deadline()));
 }
 
-// R3: a server that hangs answers nothing, and the others' renewals are not behind it.
-BOOST_AUTO_TEST_CASE(what_is_due_at_once_goes_to_each_by_itself)
+// R3: if one server hangs, the renewals of the others are not delayed behind it.
+BOOST_AUTO_TEST_CASE(renewals_due_at_once_are_sent_to_each_partition_separately)
 {
     two_partitions e;
     lease one = e.taken(e.spec("1:a"));
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(what_is_due_at_once_goes_to_each_by_itself)
     BOOST_TEST(sent[1] == std::vector<std::string>{"2:a"}, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_to_be_given_back_waits_for_its_own)
+BOOST_AUTO_TEST_CASE(release_waits_for_its_own_partition)
 {
     two_partitions e;
     lease one = e.taken(e.spec("1:a"));
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(what_is_to_be_given_back_waits_for_its_own)
     BOOST_TEST(!released->value<0>());
 }
 
-BOOST_AUTO_TEST_CASE(refused_credentials_of_one_are_no_concern_of_the_others)
+BOOST_AUTO_TEST_CASE(rejected_credentials_of_a_partition_fail_only_its_own_names)
 {
     two_partitions e;
     const auto one = e.lock("1:a");
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(traits)
 
-BOOST_AUTO_TEST_CASE(times_to_live_have_the_grain_of_the_store)
+BOOST_AUTO_TEST_CASE(lease_times_fit_the_grain_and_the_minimum_of_the_store)
 {
     asio::io_context context;
     const auto store = std::make_shared<fake_store>();
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(times_to_live_have_the_grain_of_the_store)
 }
 
 // If late requests are not rejected, an unanswered one may be executed for a lease time.
-BOOST_AUTO_TEST_CASE(what_is_not_refused_when_late_is_released_once_more)
+BOOST_AUTO_TEST_CASE(release_is_repeated_later_where_late_requests_are_executed)
 {
     core_fixture e;
     core_fixture late([] {
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_refused_when_late_is_released_once_more)
         return f.store->release_count();
     };
     BOOST_TEST(releases_after(e, 2100ms) == 2u);    // the limit of the request has passed
-    BOOST_TEST(releases_after(late, 2100ms) == 1u); // it may still run
+    BOOST_TEST(releases_after(late, 2100ms) == 1u); // the request may still be executed
     late.advance(2s);
     BOOST_TEST(late.store->release_count() == 2u);
 }

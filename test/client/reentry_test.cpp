@@ -15,9 +15,9 @@ using namespace std::chrono_literals;
 using outcome = acquire_reply::outcome;
 using left = release_reply::outcome;
 
-BOOST_AUTO_TEST_SUITE(core_entering)
+BOOST_AUTO_TEST_SUITE(core_reentrant_acquisition)
 
-BOOST_AUTO_TEST_CASE(what_is_asked_and_what_is_given)
+BOOST_AUTO_TEST_CASE(reentrant_acquisition_shares_owner_and_fence_of_the_holder)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(what_is_asked_and_what_is_given)
     BOOST_TEST(inner.fence() == held.fence());
     BOOST_TEST((inner.owner() == held.owner()));
     BOOST_TEST(e.stats().held == 2u);
-    e.advance(10s); // both are renewed, each as what it is
+    e.advance(10s); // both are renewed, each under its own entry
     std::vector<std::string> renewed;
     for (const auto& call : e.store->renewals())
         for (const auto& each : call.locks)
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(what_is_asked_and_what_is_given)
     BOOST_TEST(held.valid());
 }
 
-BOOST_AUTO_TEST_CASE(nobody_is_in_under_this_owner)
+BOOST_AUTO_TEST_CASE(reentrant_acquisition_under_an_unknown_owner_fails)
 {
     core_fixture e;
     const owner gone("11111111-1111-1111-1111-111111111111:1", 7);
@@ -56,8 +56,8 @@ BOOST_AUTO_TEST_CASE(nobody_is_in_under_this_owner)
     check_idle(e);
 }
 
-// O6: a lease that was lost here is lost, whatever the store reports.
-BOOST_AUTO_TEST_CASE(O6_entering_under_a_lost_owner_fails)
+// O6: a lease that was lost here stays lost, whatever the store reports.
+BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_under_a_lost_owner_fails)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a", fixed));
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(O6_entering_under_a_lost_owner_fails)
     e.poll();
     e.say(outcome::granted);
     BOOST_TEST(code(*under_way) == errc::lost);
-    BOOST_TEST(e.store->release_count() == 2u); // what expired goes, and the entry
+    BOOST_TEST(e.store->release_count() == 2u); // the expired lease, and the new entry
     BOOST_TEST(!e.last_release().entry.empty());
     const auto asked = e.store->acquire_count();
     const auto op = e.lock(e.spec("a", fixed), clock::duration::max(), who);
@@ -75,9 +75,9 @@ BOOST_AUTO_TEST_CASE(O6_entering_under_a_lost_owner_fails)
     BOOST_TEST(e.store->acquire_count() == asked);
 }
 
-// The store may know it for a lease time after the loss, and answer with a grant; and a request
-// from before the loss could still extend it there.
-BOOST_AUTO_TEST_CASE(O6_a_lost_owner_is_remembered_for_two_lease_times)
+// After the loss, the store may know the owner for another lease time and grant the request. A
+// request from before the loss could still extend the lock there.
+BOOST_AUTO_TEST_CASE(O6_lost_owner_is_remembered_for_two_lease_times)
 {
     for (const bool expires : {true, false}) {
         core_fixture e;
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(O6_a_lost_owner_is_remembered_for_two_lease_times)
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_try_has_an_entry_of_its_own)
+BOOST_AUTO_TEST_CASE(each_attempt_has_its_own_entry_id)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(each_try_has_an_entry_of_its_own)
     BOOST_TEST(held.valid());
 }
 
-BOOST_AUTO_TEST_CASE(limits_and_errors)
+BOOST_AUTO_TEST_CASE(reentrant_acquisition_reports_limits_and_errors_like_a_lock)
 {
     const owner who("11111111-1111-1111-1111-111111111111:1", 7);
     {
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(limits_and_errors)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_entry_is_given_back)
+BOOST_AUTO_TEST_CASE(cancelled_reentrant_acquisition_is_released)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
@@ -188,8 +188,8 @@ BOOST_AUTO_TEST_CASE(a_cancelled_entry_is_given_back)
     BOOST_TEST(held.valid());
 }
 
-// Its reply arrives in the end, and there is nothing to release.
-BOOST_AUTO_TEST_CASE(a_cancelled_entry_that_took_nothing_is_forgotten)
+// The reply arrives after all, and there is nothing to release.
+BOOST_AUTO_TEST_CASE(cancelled_reentrant_acquisition_that_failed_is_forgotten)
 {
     const std::vector<std::pair<error_code, outcome>> answers = {{errc::store_refused, {}},
                                                                  {errc::store_unavailable, {}},
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_entry_that_took_nothing_is_forgotten)
         const auto op = e.lock(e.spec("a"), clock::duration::max(), held.owner());
         op->cancel();
         e.poll();
-        e.say_released(left::not_owner); // it may still run
+        e.say_released(left::not_owner); // the request may still be executed
         BOOST_TEST(e.stats().orphans == 1u);
         e.store->complete_acquire(1, failed, {.result = result});
         e.poll();
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_entry_that_took_nothing_is_forgotten)
     }
 }
 
-BOOST_AUTO_TEST_CASE(trouble_that_is_over_is_not_told_at_the_limit)
+BOOST_AUTO_TEST_CASE(earlier_failure_is_not_reported_at_the_limit)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
@@ -232,8 +232,8 @@ constexpr clock::time_point start{1000s};
 
 } // namespace
 
-// Each lease under an owner is lost by itself: the last one counts.
-BOOST_AUTO_TEST_CASE(an_owner_is_remembered_until_its_last_loss_is_over)
+// The leases of one owner are lost one by one: the last loss counts.
+BOOST_AUTO_TEST_CASE(lost_owner_is_remembered_until_its_latest_time)
 {
     detail::lost_owners lost;
     lost.remember("a", start + 2s, start);
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(an_owner_is_remembered_until_its_last_loss_is_over)
     BOOST_TEST(!lost.contains("b", start));
 }
 
-BOOST_AUTO_TEST_CASE(no_owner_is_forgotten_early_because_there_are_many)
+BOOST_AUTO_TEST_CASE(many_lost_owners_are_each_remembered_for_their_time)
 {
     detail::lost_owners lost;
     for (int i = 0; i < 1'000; ++i)

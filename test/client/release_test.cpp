@@ -1,4 +1,4 @@
-// How a lease is released: once, again until it is answered, and without a caller.
+// How a lease is released: once, with retries until the store answers, and without a caller.
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"
@@ -20,7 +20,7 @@ using left = release_reply::outcome;
 
 BOOST_AUTO_TEST_SUITE(core_release)
 
-BOOST_AUTO_TEST_CASE(what_a_release_reports)
+BOOST_AUTO_TEST_CASE(release_reports_the_reply_of_the_store)
 {
     const struct
     {
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(what_a_release_reports)
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_empty_lease_is_nobodys)
+BOOST_AUTO_TEST_CASE(empty_lease_has_no_name_fence_or_owner)
 {
     core_fixture e;
     lease nothing;
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(operations_on_no_lease_complete_with_not_owner_on_the_execu
     BOOST_TEST(e.store->release_count() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(without_a_lease_and_an_executor_the_handler_runs_on_a_thread_of_the_system)
+BOOST_AUTO_TEST_CASE(empty_lease_calls_a_handler_without_executor_on_a_system_thread)
 {
     std::promise<std::pair<error_code, std::thread::id>> told;
     lease().async_release(
@@ -109,8 +109,8 @@ BOOST_AUTO_TEST_CASE(without_a_lease_and_an_executor_the_handler_runs_on_a_threa
     BOOST_TEST((thread != std::this_thread::get_id()));
 }
 
-// The assignment of another lease to the variable releases the lock that it held, once.
-BOOST_AUTO_TEST_CASE(an_assignment_releases_what_was_held)
+// If another lease is assigned to the variable, the lock that it held is released once.
+BOOST_AUTO_TEST_CASE(assignment_to_a_lease_releases_its_lock_once)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
@@ -126,15 +126,16 @@ BOOST_AUTO_TEST_CASE(an_assignment_releases_what_was_held)
     check_idle(e);
 }
 
-// "Not the owner" is the last word only to a release that was sent after the acquire could run.
-BOOST_AUTO_TEST_CASE(a_late_not_owner_of_an_earlier_request_says_nothing_of_a_later_one)
+// `not_owner` is final only for a release that was sent when the acquire could no longer be
+// executed.
+BOOST_AUTO_TEST_CASE(late_not_owner_of_an_earlier_release_keeps_the_orphan)
 {
     core_fixture e;
     const auto op = e.lock("a");
     op->cancel();
     e.advance(1s);
     e.fail_acquire(errc::outcome_unknown);
-    BOOST_TEST_REQUIRE(e.store->release_count() == 1u); // the acquire may run for 4 s more
+    BOOST_TEST_REQUIRE(e.store->release_count() == 1u); // the acquire may still be executed for 4 s
     e.advance(5s + 500ms);
     BOOST_TEST_REQUIRE(e.store->release_count() == 2u);
     e.store->complete_release(0, {}, {.result = left::not_owner, .receivers = 0});
@@ -144,8 +145,8 @@ BOOST_AUTO_TEST_CASE(a_late_not_owner_of_an_earlier_request_says_nothing_of_a_la
     check_idle(e);
 }
 
-// Nor does it end a release that a caller waits for and that was given up and sent again.
-BOOST_AUTO_TEST_CASE(a_late_not_owner_of_an_earlier_release_does_not_end_the_later_one)
+// Nor does it end a later attempt of a release that a caller waits for.
+BOOST_AUTO_TEST_CASE(late_not_owner_of_an_earlier_release_does_not_end_a_later_one)
 {
     core_fixture e;
     const auto op = e.release(e.taken(e.spec("a")));
@@ -160,7 +161,7 @@ BOOST_AUTO_TEST_CASE(a_late_not_owner_of_an_earlier_release_does_not_end_the_lat
     BOOST_TEST(e.store->release_count() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_release_that_fails_is_repeated)
+BOOST_AUTO_TEST_CASE(failed_release_is_repeated)
 {
     for (const errc each : {errc::store_unavailable, errc::store_refused, errc::outcome_unknown}) {
         core_fixture e;
@@ -175,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_fails_is_repeated)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_repeated_release_that_finds_nobody_was_done_by_the_first)
+BOOST_AUTO_TEST_CASE(repeated_release_that_finds_no_owner_succeeds)
 {
     core_fixture e;
     const auto op = e.release(e.taken(e.spec("a")));
@@ -185,7 +186,7 @@ BOOST_AUTO_TEST_CASE(a_repeated_release_that_finds_nobody_was_done_by_the_first)
     BOOST_TEST(code(*op) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_release_that_is_not_answered_is_repeated_and_ends_with_the_time_to_live)
+BOOST_AUTO_TEST_CASE(release_without_a_reply_is_repeated_until_the_ttl_has_passed)
 {
     core_fixture e;
     const auto op = e.release(e.taken(e.spec("a")));
@@ -199,7 +200,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_is_not_answered_is_repeated_and_ends_with_th
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(a_release_without_a_connection_waits_for_one)
+BOOST_AUTO_TEST_CASE(release_without_a_connection_waits_for_one)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
@@ -213,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_release_without_a_connection_waits_for_one)
     BOOST_TEST(code(*op) == error_code());
 }
 
-// The connection is gone, and the release reports that when the TTL has passed, not before.
+// The connection is lost, and the release reports that when the TTL has passed, not before.
 void released_in_vain(core_fixture& e, lease held)
 {
     e.disconnect();
@@ -224,7 +225,7 @@ void released_in_vain(core_fixture& e, lease held)
     BOOST_TEST(code(*op) == errc::store_unavailable);
 }
 
-BOOST_AUTO_TEST_CASE(a_release_without_a_connection_ends_with_the_time_to_live)
+BOOST_AUTO_TEST_CASE(release_without_a_connection_ends_with_the_ttl)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
@@ -232,9 +233,9 @@ BOOST_AUTO_TEST_CASE(a_release_without_a_connection_ends_with_the_time_to_live)
     check_idle(e);
 }
 
-// Others may hold the lock under the owner and extend the TTL without limit: a release that is
-// dropped would keep the lock from being freed.
-BOOST_AUTO_TEST_CASE(a_release_beside_which_others_may_be_in_is_repeated_until_it_is_answered)
+// Other leases may hold the lock under the same owner and extend the TTL without limit. If the
+// release were dropped, the lock would never be freed.
+BOOST_AUTO_TEST_CASE(release_of_a_shared_owner_is_repeated_until_it_has_a_reply)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
@@ -249,13 +250,13 @@ BOOST_AUTO_TEST_CASE(a_release_beside_which_others_may_be_in_is_repeated_until_i
     BOOST_TEST(code(*shut) == error_code());
 }
 
-// A renewal was sent by a connection that then broke: it may still arrive, and extend an orphaned
+// A renewal was sent over a connection that then broke. It may still arrive, and extend an orphaned
 // lock.
-BOOST_AUTO_TEST_CASE(a_release_after_a_renewal_without_an_answer_is_repeated_until_it_is_answered)
+BOOST_AUTO_TEST_CASE(release_after_an_unanswered_renewal_is_repeated_until_it_has_a_reply)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
-    // The owner token was not requested: the release is repeated only because others may share it.
+    // The owner token was not read: the release is repeated only because of the renewal.
     const std::string who = e.last_acquire().owner;
     e.advance(10s);
     BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
@@ -268,7 +269,7 @@ BOOST_AUTO_TEST_CASE(a_release_after_a_renewal_without_an_answer_is_repeated_unt
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(an_entry_that_nobody_knows_of_is_given_back_however_late)
+BOOST_AUTO_TEST_CASE(orphaned_reentrant_acquisition_is_released_however_late)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a"), clock::duration::max(),
@@ -287,7 +288,7 @@ BOOST_AUTO_TEST_CASE(an_entry_that_nobody_knows_of_is_given_back_however_late)
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(F3_F7_a_release_whose_wait_is_cancelled_goes_on)
+BOOST_AUTO_TEST_CASE(F3_F7_release_continues_after_its_wait_is_cancelled)
 {
     for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
                             asio::cancellation_type::total}) {
@@ -305,7 +306,7 @@ BOOST_AUTO_TEST_CASE(F3_F7_a_release_whose_wait_is_cancelled_goes_on)
     }
 }
 
-BOOST_AUTO_TEST_CASE(F8_a_lease_that_is_destroyed_is_released_in_the_background)
+BOOST_AUTO_TEST_CASE(F8_destroyed_lease_is_released_in_the_background)
 {
     core_fixture e;
     {
@@ -321,8 +322,7 @@ BOOST_AUTO_TEST_CASE(F8_a_lease_that_is_destroyed_is_released_in_the_background)
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(
-    O1_a_release_after_the_time_has_passed_asks_the_store_and_touches_nothing_of_others)
+BOOST_AUTO_TEST_CASE(O1_release_of_an_expired_lease_leaves_the_lock_of_another_owner)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a", fixed));
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(
     BOOST_TEST(code(*op) == errc::not_owner);
 }
 
-BOOST_AUTO_TEST_CASE(a_release_after_the_time_has_passed_that_still_found_the_key)
+BOOST_AUTO_TEST_CASE(release_of_an_expired_lease_that_finds_the_key_reports_expired)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a", fixed));
@@ -343,9 +343,9 @@ BOOST_AUTO_TEST_CASE(a_release_after_the_time_has_passed_that_still_found_the_ke
     BOOST_TEST(code(*op) == errc::expired);
 }
 
-// Another entry under the same owner continues: the expired one would stay, and keep the lock, when
-// that one is released.
-BOOST_AUTO_TEST_CASE(an_expired_lease_beside_which_others_may_be_in_is_given_back)
+// Another lease of the same owner continues. Without a release, the expired one would keep the lock
+// when the other one is released.
+BOOST_AUTO_TEST_CASE(expired_lease_of_a_shared_owner_is_released)
 {
     for (const bool waits : {true, false}) {
         core_fixture e;
@@ -359,7 +359,7 @@ BOOST_AUTO_TEST_CASE(an_expired_lease_beside_which_others_may_be_in_is_given_bac
         BOOST_TEST(e.store->release_count() == 0u);
         e.advance(10s);
         e.connect();
-        // The user still has the handle of the lease.
+        // The user still has the expired lease object.
         BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
         BOOST_TEST(e.last_release().owner == who.id());
         e.say_released(left::left);
@@ -367,7 +367,7 @@ BOOST_AUTO_TEST_CASE(an_expired_lease_beside_which_others_may_be_in_is_given_bac
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_expired_lease_that_nobody_else_knows_of_is_forgotten)
+BOOST_AUTO_TEST_CASE(expired_lease_of_an_unshared_owner_is_forgotten)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a", fixed));
@@ -378,7 +378,7 @@ BOOST_AUTO_TEST_CASE(an_expired_lease_that_nobody_else_knows_of_is_forgotten)
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_is_not_handed_over_after_its_time)
+BOOST_AUTO_TEST_CASE(expired_lease_is_not_handed_off)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
@@ -390,7 +390,7 @@ BOOST_AUTO_TEST_CASE(a_lease_is_not_handed_over_after_its_time)
     BOOST_TEST(e.stats().handed_over == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(the_next_acquire_is_sent_after_the_release_was_answered)
+BOOST_AUTO_TEST_CASE(next_acquire_is_sent_after_the_reply_to_the_release)
 {
     core_fixture e;
     const auto spec = e.spec("a", {.handoff_count = 0});
@@ -403,14 +403,14 @@ BOOST_AUTO_TEST_CASE(the_next_acquire_is_sent_after_the_release_was_answered)
     BOOST_TEST(!next->done());
 }
 
-BOOST_AUTO_TEST_CASE(others_who_wait_get_a_head_start)
+BOOST_AUTO_TEST_CASE(waiters_of_other_clients_get_a_head_start)
 {
     core_fixture e;
     const auto spec = e.spec("a", {.handoff_count = 0});
     lease held = e.taken(spec);
     const auto next = e.lock(spec);
     e.release(std::move(held));
-    e.say_freed(1); // another client: this one does not watch the name
+    e.say_freed(1); // another client, because this one does not watch the name
     BOOST_TEST(e.store->acquire_count() == 1u);
     e.store->hint("a");
     e.poll();
@@ -420,13 +420,13 @@ BOOST_AUTO_TEST_CASE(others_who_wait_get_a_head_start)
     BOOST_TEST(!next->done());
 }
 
-// The client that got it has released again: the rest of the head start would be idle time.
-BOOST_AUTO_TEST_CASE(the_release_of_those_who_got_a_head_start_ends_it)
+// The other client has released the lock again. The rest of the head start would be idle time.
+BOOST_AUTO_TEST_CASE(head_start_ends_when_the_other_client_releases)
 {
     core_fixture e;
     const auto spec = e.spec("a", {.backoff_floor = 1s, .handoff_count = 0});
     const auto first = e.lock(spec);
-    e.say_held(); // watches from now on
+    e.say_held(); // subscribed from now on
     e.store->hint("a");
     e.poll();
     e.grant();
@@ -434,19 +434,19 @@ BOOST_AUTO_TEST_CASE(the_release_of_those_who_got_a_head_start_ends_it)
     e.release(std::move(first->value<1>()));
     e.say_freed(2);
     const auto asked = e.store->acquire_count();
-    e.store->hint("a"); // its own
+    e.store->hint("a"); // the wake-up of its own release
     e.poll();
     BOOST_TEST(e.store->acquire_count() == asked);
-    e.store->hint("a"); // the other's
+    e.store->hint("a"); // the wake-up of the other client
     e.poll();
     BOOST_TEST(e.store->acquire_count() == asked + 1);
     e.grant();
     BOOST_TEST(code(*next) == error_code());
 }
 
-// Releases are not published, without a right to PUBLISH or SUBSCRIBE, or a subscription. It is
-// unknown whether others wait, so they get a head start.
-BOOST_AUTO_TEST_CASE(those_of_whom_nobody_knows_get_a_head_start)
+// Releases are not published without the right to PUBLISH or SUBSCRIBE, or without a subscription.
+// It is unknown whether others wait, so they get a head start.
+BOOST_AUTO_TEST_CASE(unknown_number_of_receivers_gives_others_a_head_start)
 {
     for (const bool watching : {false, true}) {
         core_fixture e;
@@ -461,7 +461,7 @@ BOOST_AUTO_TEST_CASE(those_of_whom_nobody_knows_get_a_head_start)
         const auto next = e.lock(spec);
         const auto asked = e.store->acquire_count();
         e.release(std::move(first->value<1>()));
-        // A client that watches the name and gets no message itself knows without the store.
+        // A client that watches the name and gets no message knows without the store.
         release_reply reply;
         reply.result = left::freed;
         reply.receivers_known = watching;

@@ -19,7 +19,7 @@ using kind = recording_observer::kind;
 
 BOOST_AUTO_TEST_SUITE(core_renewal)
 
-BOOST_AUTO_TEST_CASE(a_lease_is_renewed_a_third_of_its_time_after_the_last_confirmation)
+BOOST_AUTO_TEST_CASE(lease_is_renewed_a_third_of_its_time_after_the_last_confirmation)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(a_lease_is_renewed_a_third_of_its_time_after_the_last_confi
     BOOST_TEST(call.locks[0].owner == e.last_acquire().owner);
     BOOST_TEST((call.locks[0].lease == 30s));
     e.renew_all();
-    // From the send, which was at most a 64th early.
+    // Counted from the send, which was at most a 64th early.
     BOOST_TEST((held.deadline() > begun + 9s + 30s - fsm::drift_margin(30s)));
     BOOST_TEST((held.deadline() <= begun + 10s + 30s - fsm::drift_margin(30s)));
     BOOST_TEST(e.stats().renewed == 1u);
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
     e.poll();
     for (std::size_t i = 0; i < many; ++i) {
         if (i == e.store->acquire_count())
-            e.poll(); // no more were outstanding at once
+            e.poll(); // no more could be outstanding at once
         e.store->grant(i, i + 1);
     }
     e.poll();
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
     BOOST_TEST(e.time.requests() - requests < 1000u);
 }
 
-BOOST_AUTO_TEST_CASE(R2_a_failed_renewal_is_tried_again_until_the_deadline_and_only_then_lost)
+BOOST_AUTO_TEST_CASE(R2_failed_renewal_is_retried_until_the_deadline)
 {
     for (const errc each : {errc::store_unavailable, errc::store_refused, errc::outcome_unknown}) {
         core_fixture e;
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(R2_a_failed_renewal_is_tried_again_until_the_deadline_and_o
     }
 }
 
-BOOST_AUTO_TEST_CASE(R2_one_that_succeeds_makes_up_for_those_that_failed)
+BOOST_AUTO_TEST_CASE(R2_successful_renewal_extends_the_lease_after_failed_ones)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(R2_one_that_succeeds_makes_up_for_those_that_failed)
     BOOST_TEST(held.valid());
 }
 
-BOOST_AUTO_TEST_CASE(gone_is_lost_at_once)
+BOOST_AUTO_TEST_CASE(lease_is_lost_at_once_if_the_store_reports_it_gone)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(gone_is_lost_at_once)
     e.renew_all(renewal_result::gone);
     BOOST_TEST(code(*lost) == errc::lost);
     BOOST_TEST(!held.valid());
-    // Asked later it says the same.
+    // A later call reports the same.
     BOOST_TEST(code(*e.wait_lost(held)) == errc::lost);
     e.advance(60s);
     BOOST_TEST(e.store->renew_count() == 1u);
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(gone_is_lost_at_once)
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(one_that_is_gone_does_not_take_others_along)
+BOOST_AUTO_TEST_CASE(gone_lease_does_not_end_the_others_of_its_batch)
 {
     core_fixture e;
     lease a = e.taken(e.spec("a"));
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(one_that_is_gone_does_not_take_others_along)
     BOOST_TEST(b.valid());
 }
 
-BOOST_AUTO_TEST_CASE(an_answer_that_is_too_short_is_no_confirmation)
+BOOST_AUTO_TEST_CASE(renewal_reply_with_too_few_results_is_no_confirmation)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
@@ -178,14 +178,14 @@ BOOST_AUTO_TEST_CASE(an_answer_that_is_too_short_is_no_confirmation)
     BOOST_TEST(e.stats().renewals_failed == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_late_confirmation_is_proof_of_its_own_time)
+BOOST_AUTO_TEST_CASE(late_confirmation_extends_the_lease_from_its_own_send)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
     const auto before = held.deadline();
     e.advance(10s);
     BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
-    e.advance(5s); // given up, and tried again later
+    e.advance(5s); // the renewal is given up, and retried later
     BOOST_TEST(e.stats().renewals_failed == 1u);
     e.advance(3s);
     BOOST_TEST(e.store->renew_count() == 2u);
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(a_late_confirmation_is_proof_of_its_own_time)
 }
 
 // R9: the process was paused for longer than the lease.
-BOOST_AUTO_TEST_CASE(R9_a_confirmation_after_the_deadline_does_not_resurrect)
+BOOST_AUTO_TEST_CASE(R9_confirmation_after_the_deadline_does_not_revive_the_lease)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
@@ -208,14 +208,14 @@ BOOST_AUTO_TEST_CASE(R9_a_confirmation_after_the_deadline_does_not_resurrect)
     e.advance(10s);
     const auto deadline = held.deadline();
     e.time.set(deadline + 5s);
-    BOOST_TEST(!held.valid()); // before anything of the client ran
+    BOOST_TEST(!held.valid()); // before the client has run
     e.renew_all();
     BOOST_TEST(!held.valid());
     BOOST_TEST(code(*lost) == errc::expired);
     BOOST_TEST((held.deadline() == deadline));
 }
 
-BOOST_AUTO_TEST_CASE(R9_what_comes_after_the_loss_does_not_resurrect)
+BOOST_AUTO_TEST_CASE(R9_confirmation_and_reconnection_do_not_revive_a_lost_lease)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
@@ -230,11 +230,11 @@ BOOST_AUTO_TEST_CASE(R9_what_comes_after_the_loss_does_not_resurrect)
     BOOST_TEST(e.store->renew_count() == 1u);
 }
 
-// R1: the renewal is gone before the release is sent.
+// R1: the renewal is cancelled before the release is sent.
 BOOST_AUTO_TEST_CASE(R1_no_renewal_is_sent_after_the_release)
 {
     core_fixture e;
-    // With one outstanding, with one due in the same turn, with none.
+    // With an outstanding renewal, with one due in the same turn, and with none.
     for (const clock::duration wait : {10s + 0ms, 9999ms, 5000ms}) {
         lease held = e.taken(e.spec("name " + std::to_string(wait.count()), {.handoff_count = 0}));
         e.advance(wait);
@@ -246,17 +246,17 @@ BOOST_AUTO_TEST_CASE(R1_no_renewal_is_sent_after_the_release)
         for (std::size_t i = 0; i < renewals; ++i)
             if (!e.store->renewals()[i].answered)
                 e.store->renew_all(i);
-        e.say_freed(); // a request after an outstanding renewal waits for it
+        e.say_freed(); // a request after an outstanding renewal waits for its reply
     }
     check_idle(e);
     BOOST_TEST((e.time.wake_at() == clock::time_point::max()));
 }
 
-BOOST_AUTO_TEST_CASE(R1_a_release_in_the_turn_in_which_a_renewal_is_due)
+BOOST_AUTO_TEST_CASE(R1_release_cancels_a_renewal_due_in_the_same_turn)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
-    e.time.set(e.time.now() + 10s); // due; the wake-up comes after the release
+    e.time.set(e.time.now() + 10s); // the renewal is due, and the timer runs after the release
     auto op = e.make<core_fixture::waiting>();
     op->start([&](auto handler) { held.async_release(std::move(handler)); });
     e.poll();
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(R1_a_release_in_the_turn_in_which_a_renewal_is_due)
     BOOST_TEST(e.store->release_count() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_reconnect_renews_everything_at_once)
+BOOST_AUTO_TEST_CASE(reconnection_renews_all_leases_at_once)
 {
     core_fixture e;
     lease a = e.taken(e.spec("a"));
@@ -276,14 +276,14 @@ BOOST_AUTO_TEST_CASE(a_reconnect_renews_everything_at_once)
     e.connect();
     BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
     BOOST_TEST(e.store->renewals()[0].locks.size() == 2u);
-    // An empty store: both are notified.
+    // The store is empty: both leases are lost.
     e.renew_all(renewal_result::gone);
     BOOST_TEST(!a.valid());
     BOOST_TEST(!b.valid());
     BOOST_TEST(unrenewed.valid());
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_outlasts_an_outage_that_is_shorter)
+BOOST_AUTO_TEST_CASE(lease_outlasts_a_shorter_outage)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(a_lease_outlasts_an_outage_that_is_shorter)
     BOOST_TEST(held.valid());
 }
 
-BOOST_AUTO_TEST_CASE(R10_no_hold_is_longer_than_the_options_allow)
+BOOST_AUTO_TEST_CASE(R10_lease_ends_at_its_longest_hold)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a", {.longest_hold = 45s}));
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(R10_no_hold_is_longer_than_the_options_allow)
     // The holder keeps the object and does nothing; the key is still deleted.
     BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
     BOOST_TEST(e.last_release().owner == e.last_acquire().owner);
-    e.fail_release(errc::outcome_unknown); // and until that is certain
+    e.fail_release(errc::outcome_unknown); // the release is repeated until its outcome is known
     e.advance(500ms);
     BOOST_TEST_REQUIRE(e.store->release_count() == 2u);
     e.say_freed();
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(R10_no_hold_is_longer_than_the_options_allow)
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(R10_at_the_limit_the_next_waiter_contends_after_the_release)
+BOOST_AUTO_TEST_CASE(R10_next_waiter_contends_after_the_release_at_the_limit)
 {
     core_fixture e;
     const auto spec = e.spec("a", {.longest_hold = 5s});
@@ -337,7 +337,7 @@ BOOST_AUTO_TEST_CASE(R10_at_the_limit_the_next_waiter_contends_after_the_release
     BOOST_TEST(code(*next) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(R10_a_limit_whose_lease_was_destroyed_frees_the_lock)
+BOOST_AUTO_TEST_CASE(R10_lock_is_freed_if_its_lease_is_destroyed_at_the_limit)
 {
     for (const bool seen : {true, false}) { // before it is destroyed
         core_fixture e;
@@ -356,8 +356,8 @@ BOOST_AUTO_TEST_CASE(R10_a_limit_whose_lease_was_destroyed_frees_the_lock)
     }
 }
 
-// The store may have extended it without a reply: then the lock would be orphaned for long.
-BOOST_AUTO_TEST_CASE(what_expires_with_a_renewal_on_its_way_is_given_back)
+// The store may have extended the lock without a reply. The lock would then be orphaned for long.
+BOOST_AUTO_TEST_CASE(lease_that_expires_during_a_renewal_is_released)
 {
     for (const bool destroyed : {false, true}) {
         core_fixture e;
@@ -383,7 +383,7 @@ BOOST_AUTO_TEST_CASE(what_expires_with_a_renewal_on_its_way_is_given_back)
 }
 
 // A short lease must not make the renewals of long ones late.
-BOOST_AUTO_TEST_CASE(each_renewal_of_a_batch_is_waited_for_as_long_as_its_lease_allows)
+BOOST_AUTO_TEST_CASE(each_renewal_of_a_batch_has_the_timeout_of_its_lease)
 {
     core_fixture e;
     const lease brief = e.taken(e.spec("a", {.lease_time = 2s}));
@@ -404,13 +404,13 @@ BOOST_AUTO_TEST_CASE(each_renewal_of_a_batch_is_waited_for_as_long_as_its_lease_
     BOOST_TEST(longer.valid());
 }
 
-BOOST_AUTO_TEST_CASE(a_failure_is_counted_once)
+BOOST_AUTO_TEST_CASE(failed_renewal_is_counted_once)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a", {.lease_time = 8s, .renew_interval = 2s}));
     while (e.store->renew_count() == 0)
         e.advance(10ms);
-    e.advance(2s); // a quarter of the lease: given up
+    e.advance(2s); // a quarter of the lease time, after which the renewal is given up
     BOOST_TEST(e.stats().renewals_failed == 1u);
     e.store->complete_renew(0, errc::outcome_unknown);
     e.poll();
@@ -419,7 +419,7 @@ BOOST_AUTO_TEST_CASE(a_failure_is_counted_once)
     BOOST_TEST(held.valid());
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_that_does_not_renew_ends_when_its_time_has_passed)
+BOOST_AUTO_TEST_CASE(lease_without_renewal_expires_after_its_lease_time)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a", fixed));
@@ -431,7 +431,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_does_not_renew_ends_when_its_time_has_passed)
     BOOST_TEST(e.store->renew_count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(the_waiter_behind_a_lost_lease_contends)
+BOOST_AUTO_TEST_CASE(waiter_behind_a_lost_lease_contends)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));

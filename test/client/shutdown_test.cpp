@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 BOOST_AUTO_TEST_SUITE(core_shutdown)
 
-BOOST_AUTO_TEST_CASE(P3_waiters_holders_and_releases)
+BOOST_AUTO_TEST_CASE(P3_shutdown_ends_waiters_and_leases_and_releases_all_locks)
 {
     core_fixture e;
     lease a = e.taken(e.spec("a"));
@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(P3_waiters_holders_and_releases)
     BOOST_TEST(code(*lost) == errc::shut_down);
     BOOST_TEST(!a.valid());
     BOOST_TEST(!done->done());
-    // The hold, and the possible grants of the two outstanding requests.
+    // The lease, and the possible grants of the two outstanding requests.
     BOOST_TEST_REQUIRE(e.store->release_count() == 3u);
     for (std::size_t i = 0; i < 3; ++i)
         e.store->say_freed(i);
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(P3_waiters_holders_and_releases)
     BOOST_TEST(e.stats().watched == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(P3_a_store_that_does_not_answer_is_not_waited_for_long)
+BOOST_AUTO_TEST_CASE(P3_shutdown_gives_up_a_silent_store_after_five_seconds)
 {
     core_fixture e;
     const lease a = e.taken(e.spec("a"));
@@ -53,9 +53,9 @@ BOOST_AUTO_TEST_CASE(P3_a_store_that_does_not_answer_is_not_waited_for_long)
     check_idle(e);
 }
 
-// Ten thousand leases over a slow line: what is being released is not given up because it takes
-// long.
-BOOST_AUTO_TEST_CASE(P3_a_store_that_answers_slowly_is_waited_for)
+// With ten thousand leases over a slow connection, the releases take long, which is no reason to
+// give them up.
+BOOST_AUTO_TEST_CASE(P3_shutdown_waits_for_a_slow_store)
 {
     core_fixture e;
     std::vector<lease> held;
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(P3_a_store_that_answers_slowly_is_waited_for)
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(P3_a_store_that_stops_answering_is_given_up_five_seconds_later)
+BOOST_AUTO_TEST_CASE(P3_shutdown_gives_up_five_seconds_after_the_last_release)
 {
     core_fixture e;
     const lease a = e.taken(e.spec("a")), b = e.taken(e.spec("b")), c = e.taken(e.spec("c"));
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(P3_a_store_that_stops_answering_is_given_up_five_seconds_la
     e.advance(4s);
     e.store->say_freed(0);
     e.poll();
-    // A refusal is no release.
+    // A rejected release does not extend the wait.
     e.advance(4s);
     e.store->complete_release(e.store->release_count() - 1, errc::store_refused);
     e.poll();
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(P3_a_store_that_stops_answering_is_given_up_five_seconds_la
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_waits_until_the_store_has_drained)
+BOOST_AUTO_TEST_CASE(shutdown_waits_until_the_store_has_drained)
 {
     core_fixture e;
     e.store->drains = true;
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_waits_until_the_store_has_drained)
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(a_cancel_waits_a_second_at_most_for_a_store_that_drains)
+BOOST_AUTO_TEST_CASE(cancel_waits_at_most_a_second_for_a_draining_store)
 {
     core_fixture e;
     e.store->drains = true;
@@ -126,12 +126,12 @@ BOOST_AUTO_TEST_CASE(a_cancel_waits_a_second_at_most_for_a_store_that_drains)
     e.advance(1ms);
     BOOST_TEST(code(*done) == error_code());
     BOOST_TEST(code(e.running) == asio::error::operation_aborted);
-    e.store->drained(); // late
+    e.store->drained(); // too late
     e.poll();
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_says_that_an_acquire_may_run_late)
+BOOST_AUTO_TEST_CASE(shutdown_reports_an_acquire_that_may_still_be_executed)
 {
     core_fixture e;
     const auto op = e.lock("a");
@@ -144,8 +144,8 @@ BOOST_AUTO_TEST_CASE(a_shutdown_says_that_an_acquire_may_run_late)
     check_idle(e);
 }
 
-// The next try of what has failed may be far away, and the shutdown waits for it.
-BOOST_AUTO_TEST_CASE(a_shutdown_repeats_at_once_what_has_failed)
+// The next attempt of a failed release may be far away, and the shutdown waits for it.
+BOOST_AUTO_TEST_CASE(shutdown_repeats_failed_releases_at_once)
 {
     core_fixture e;
     const auto released = e.release(e.taken(e.spec("a")));
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_repeats_at_once_what_has_failed)
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(a_cancel_waits_no_longer_than_a_second)
+BOOST_AUTO_TEST_CASE(cancel_waits_at_most_a_second)
 {
     core_fixture e;
     const lease a = e.taken(e.spec("a"));
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_waits_no_longer_than_a_second)
     BOOST_TEST(code(e.running) == aborted);
 }
 
-BOOST_AUTO_TEST_CASE(a_cancel_during_a_shutdown_shortens_it)
+BOOST_AUTO_TEST_CASE(cancel_shortens_an_outstanding_shutdown)
 {
     core_fixture e;
     const lease a = e.taken(e.spec("a"));
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_during_a_shutdown_shortens_it)
     BOOST_TEST(code(e.running) == aborted);
 }
 
-BOOST_AUTO_TEST_CASE(the_shorter_of_two_limits_counts_whichever_came_first)
+BOOST_AUTO_TEST_CASE(shorter_limit_of_cancel_and_shutdown_counts_in_either_order)
 {
     for (const bool cancel_first : {false, true}) {
         for (const bool twice : {false, true}) {
@@ -217,18 +217,18 @@ BOOST_AUTO_TEST_CASE(the_shorter_of_two_limits_counts_whichever_came_first)
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_release_that_a_caller_waits_for_is_told_when_the_client_gives_up)
+BOOST_AUTO_TEST_CASE(outstanding_release_fails_when_the_shutdown_gives_up)
 {
     core_fixture e;
     const auto op = e.release(e.taken(e.spec("a")));
     const auto done = e.shutdown();
     e.advance(5s);
     BOOST_TEST(code(*done) == errc::store_unavailable);
-    // It says what is documented: not released for certain.
+    // As documented, the release is not certain.
     BOOST_TEST((code(*op) == condition::store_fault || code(*op) == errc::shut_down));
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_whose_wait_is_cancelled_goes_on)
+BOOST_AUTO_TEST_CASE(shutdown_continues_after_its_wait_is_cancelled)
 {
     core_fixture e;
     const lease a = e.taken(e.spec("a"));
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_whose_wait_is_cancelled_goes_on)
     BOOST_TEST(code(e.running) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(several_shutdowns_and_one_before_it_ran)
+BOOST_AUTO_TEST_CASE(repeated_shutdowns_succeed_also_before_the_run)
 {
     core_fixture e;
     const auto one = e.shutdown();
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(several_shutdowns_and_one_before_it_ran)
     BOOST_TEST(!fresh.store->is_open());
 }
 
-BOOST_AUTO_TEST_CASE(a_client_runs_once)
+BOOST_AUTO_TEST_CASE(second_run_fails_with_already_running)
 {
     core_fixture e;
     core_fixture::waiting again(e.context.get_executor());
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(a_client_runs_once)
     BOOST_TEST(!e.running.done());
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_sent_after_the_end)
+BOOST_AUTO_TEST_CASE(client_sends_nothing_after_its_end)
 {
     core_fixture e;
     const lease a = e.taken(e.spec("a"));

@@ -1,4 +1,4 @@
-// Leases that come with the promise to be alive (`lock_options::dead_holder_grace`).
+// Leases with heartbeats (`lock_options::dead_holder_grace`).
 #include <boost/test/unit_test.hpp>
 
 #include "support/core_checks.hpp"
@@ -32,7 +32,7 @@ struct promising : core_fixture
 {
     explicit promising(bool queues = true) : core_fixture(store_with_records(queues)) {}
 
-    /// The store has written the promise down, or not.
+    /// Whether the store has recorded the grace.
     lease granted(const detail::spec_ptr& of, bool noted = true)
     {
         const auto op = lock(of);
@@ -45,7 +45,7 @@ struct promising : core_fixture
         return std::move(op->value<1>());
     }
 
-    /// The lock, with fences for the waiters of this client.
+    /// Grants the lock with fences for further waiters of this client.
     void grant_to_several()
     {
         acquire_reply reply{
@@ -57,7 +57,7 @@ struct promising : core_fixture
 
     std::size_t signs() const { return store->signs().size(); }
 
-    /// Answers the latest.
+    /// Answers the latest heartbeat.
     void confirm(bool known = true)
     {
         store->complete_alive(signs() - 1, {}, known);
@@ -75,9 +75,9 @@ struct promising : core_fixture
 
 using namespace core_signs_of_life_test;
 
-BOOST_AUTO_TEST_SUITE(core_signs_of_life)
+BOOST_AUTO_TEST_SUITE(core_heartbeats)
 
-BOOST_AUTO_TEST_CASE(without_the_option_there_are_none)
+BOOST_AUTO_TEST_CASE(no_heartbeat_is_sent_without_the_option)
 {
     promising e;
     const lease held = e.taken(e.spec("a"));
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(without_the_option_there_are_none)
     BOOST_TEST(e.signs() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_store_that_noted_no_promise_is_given_none)
+BOOST_AUTO_TEST_CASE(no_heartbeat_is_sent_if_the_store_recorded_no_grace)
 {
     promising e;
     const auto begun = e.time.now();
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_store_that_noted_no_promise_is_given_none)
     BOOST_TEST(held.valid());
 }
 
-BOOST_AUTO_TEST_CASE(one_each_quarter_of_the_grace_and_from_its_sending_the_lease_goes_on)
+BOOST_AUTO_TEST_CASE(confirmed_heartbeat_extends_the_lease_every_quarter_of_the_grace)
 {
     for (const bool queues : {false, true}) {
         promising e(queues);
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(one_each_quarter_of_the_grace_and_from_its_sending_the_leas
         e.advance(1ms);
         BOOST_TEST_REQUIRE(e.signs() == 1u);
         BOOST_TEST(e.last_acquire().owner.starts_with(e.store->signs()[0].client + ':'));
-        BOOST_TEST((held.deadline() == begun + silence)); // sent is not confirmed
+        BOOST_TEST((held.deadline() == begun + silence)); // a sent heartbeat is not a confirmed one
         e.advance(100ms);
         e.confirm();
         BOOST_TEST((held.deadline() == begun + grace / 4 + silence));
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(one_each_quarter_of_the_grace_and_from_its_sending_the_leas
     }
 }
 
-BOOST_AUTO_TEST_CASE(one_serves_all_leases_and_comes_as_often_as_the_most_urgent_needs)
+BOOST_AUTO_TEST_CASE(one_heartbeat_serves_all_leases_at_the_shortest_interval)
 {
     promising e;
     lock_options slow = promised;
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(one_serves_all_leases_and_comes_as_often_as_the_most_urgent
     e.release(std::move(urgent));
     e.say_freed();
     e.advance(grace / 4);
-    BOOST_TEST(e.signs() == 2u); // it was set before
+    BOOST_TEST(e.signs() == 2u); // it was scheduled before
     e.confirm();
     e.advance(8s / 4 - 1ms);
     BOOST_TEST(e.signs() == 2u);
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(one_serves_all_leases_and_comes_as_often_as_the_most_urgent
     BOOST_TEST(e.signs() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(they_end_with_the_last_lease_that_needs_them)
+BOOST_AUTO_TEST_CASE(heartbeats_end_with_the_last_lease_that_needs_them)
 {
     promising e;
     lease held = e.granted(e.spec("a", promised));
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(they_end_with_the_last_lease_that_needs_them)
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(without_an_answer_the_lease_is_lost_and_a_late_one_changes_nothing)
+BOOST_AUTO_TEST_CASE(lease_without_a_confirmed_heartbeat_is_lost_for_good)
 {
     promising e;
     const auto begun = e.time.now();
@@ -181,7 +181,8 @@ BOOST_AUTO_TEST_CASE(without_an_answer_the_lease_is_lost_and_a_late_one_changes_
     BOOST_TEST_REQUIRE(told.size() == 1u);
     BOOST_TEST((told[0].details.cause == errc::outcome_unknown));
     BOOST_TEST((told[0].details.waited == grace));
-    // Others may have it. If not, it is released, and not only when its lease time has passed.
+    // Another client may hold the lock. If not, the lock is released now, and not only when its
+    // lease time has passed.
     BOOST_TEST(e.store->release_count() == 1u);
     e.store->complete_alive(0, {});
     e.poll();
@@ -189,21 +190,21 @@ BOOST_AUTO_TEST_CASE(without_an_answer_the_lease_is_lost_and_a_late_one_changes_
     BOOST_TEST(code(*e.release(std::move(held))) == errc::silent);
 }
 
-BOOST_AUTO_TEST_CASE(one_that_is_confirmed_when_the_time_is_over_comes_too_late)
+BOOST_AUTO_TEST_CASE(heartbeat_confirmed_after_the_grace_does_not_save_the_lease)
 {
     promising e;
     lease held = e.granted(e.spec("a", promised));
     const auto lost = e.wait_lost(held);
     e.advance(grace / 4);
     BOOST_TEST_REQUIRE(e.signs() == 1u);
-    // The process was stopped, and sees the reply first.
+    // The process was stopped, and handles the reply first.
     e.store->complete_alive(0, {});
     e.skip(silence);
     BOOST_TEST(!held.valid());
     BOOST_TEST(code(*lost) == errc::silent);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_sign_failed_with_is_the_cause_of_the_loss)
+BOOST_AUTO_TEST_CASE(failure_of_the_heartbeats_is_the_cause_of_the_loss)
 {
     promising e;
     lease held = e.granted(e.spec("a", promised));
@@ -221,7 +222,7 @@ BOOST_AUTO_TEST_CASE(what_a_sign_failed_with_is_the_cause_of_the_loss)
     BOOST_TEST(told[0].details.attempts == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(a_store_that_knows_of_none_is_asked_at_once_what_it_knows_of_the_locks)
+BOOST_AUTO_TEST_CASE(unknown_heartbeat_triggers_a_renewal_at_once)
 {
     promising e;
     lease held = e.granted(e.spec("a", promised));
@@ -231,12 +232,12 @@ BOOST_AUTO_TEST_CASE(a_store_that_knows_of_none_is_asked_at_once_what_it_knows_o
     BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
     e.advance(grace / 4);
     e.confirm(false);
-    BOOST_TEST(e.store->renew_count() == 1u); // it is outstanding
+    BOOST_TEST(e.store->renew_count() == 1u); // the renewal is outstanding
     e.renew_all(renewal_result::gone);
     BOOST_TEST(code(*lost) == errc::lost);
 }
 
-BOOST_AUTO_TEST_CASE(what_does_not_renew_gives_them_all_the_same)
+BOOST_AUTO_TEST_CASE(lease_without_renewal_sends_heartbeats)
 {
     promising e;
     lock_options once = promised;
@@ -251,7 +252,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_renew_gives_them_all_the_same)
     BOOST_TEST(e.store->renew_count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_store_that_comes_back_is_given_one_at_once)
+BOOST_AUTO_TEST_CASE(reconnection_sends_a_heartbeat_at_once)
 {
     promising e;
     const lease held = e.granted(e.spec("a", promised));
@@ -266,7 +267,7 @@ BOOST_AUTO_TEST_CASE(a_store_that_comes_back_is_given_one_at_once)
     BOOST_TEST((held.deadline() == sent + silence));
 }
 
-BOOST_AUTO_TEST_CASE(a_re_entry_promises_nothing)
+BOOST_AUTO_TEST_CASE(reentrant_acquisition_requests_no_grace)
 {
     promising e;
     lease held = e.granted(e.spec("a", promised));
@@ -277,7 +278,7 @@ BOOST_AUTO_TEST_CASE(a_re_entry_promises_nothing)
     BOOST_TEST_REQUIRE(op->done());
 }
 
-BOOST_AUTO_TEST_CASE(the_next_waiter_of_this_client_has_the_same_promise)
+BOOST_AUTO_TEST_CASE(handed_off_lease_keeps_the_grace)
 {
     promising e;
     const auto spec = e.spec("a", promised);
@@ -294,7 +295,7 @@ BOOST_AUTO_TEST_CASE(the_next_waiter_of_this_client_has_the_same_promise)
     BOOST_TEST(e.signs() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_whose_silence_is_half_over_is_handed_to_nobody_here)
+BOOST_AUTO_TEST_CASE(lease_past_half_of_its_grace_is_not_handed_off)
 {
     promising e;
     const auto spec = e.spec("a", promised);
@@ -305,7 +306,8 @@ BOOST_AUTO_TEST_CASE(a_lease_whose_silence_is_half_over_is_handed_to_nobody_here
     e.release(std::move(first->value<1>()));
     BOOST_TEST(!second->done());
     BOOST_TEST(e.store->release_count() == 1u);
-    BOOST_TEST(!e.last_release().next.has_value()); // its acquire is the first heartbeat
+    // the acquire of the next owner counts as its first heartbeat
+    BOOST_TEST(!e.last_release().next.has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,5 @@
-// The clock of the leases continues while the machine is suspended, but the timers that wait for
-// them stop. This program's own `clock_gettime` moves the one and not the others.
+// While the machine is suspended, the clock of the leases continues, but the timers stop. The
+// `clock_gettime` of this program moves only that clock.
 #include <boost/test/unit_test.hpp>
 
 #include <leasehold/client.hpp>
@@ -45,7 +45,7 @@ extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t cl
 
 BOOST_AUTO_TEST_SUITE(suspended_machine)
 
-BOOST_AUTO_TEST_CASE(a_deadline_that_passed_meanwhile_is_noticed_soon)
+BOOST_AUTO_TEST_CASE(lease_that_expired_during_the_suspension_is_lost_soon_after)
 {
     asio::io_context context;
     client locks(context.get_executor(), make_memory_store(std::make_shared<memory_space>()));
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_passed_meanwhile_is_noticed_soon)
     std::optional<error_code> ended;
     held.async_wait_lost([&](error_code why) { ended = why; });
     context.poll();
-    // A request was waited for, and the wake-up for that is still to come.
+    // The client waited for a request, and the timer for its timeout is still running.
     suspended_seconds = 10;
     BOOST_TEST_REQUIRE(context.run_one() == 1u);
     context.poll();

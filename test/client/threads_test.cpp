@@ -46,7 +46,8 @@ namespace {
 
 constexpr int threads = 4;
 
-// What a lock protects. Not atomic on purpose: a lock that fails is a data race.
+// The data that a lock protects. Not atomic on purpose: if the lock fails, ThreadSanitizer reports
+// a data race.
 struct guarded
 {
     std::uint64_t count = 0;
@@ -78,7 +79,7 @@ struct parties
     }
 };
 
-// Runs `work(i)` on threads of its own until they return.
+// Runs `work(i)` on separate threads until all have returned.
 template <class Work>
 void on_threads(Work work)
 {
@@ -98,7 +99,7 @@ public:
         changed_.notify_all();
     }
 
-    // Blocks this thread until `more` were confirmed. False when that takes very long.
+    // Blocks this thread until `more` renewals were confirmed. Returns false after a long wait.
     bool wait_for(int more)
     {
         std::unique_lock lock(mutex_);
@@ -116,10 +117,11 @@ private:
 
 BOOST_AUTO_TEST_SUITE(several_threads)
 
-// User code blocks one thread of two; a short lease of the same client is renewed by the other.
-BOOST_AUTO_TEST_CASE(what_users_run_holds_up_no_renewal)
+// User code blocks one thread of two. The other thread renews a short lease of the same client.
+BOOST_AUTO_TEST_CASE(blocking_user_code_does_not_delay_renewals)
 {
-    using blocker = std::function<bool()>; // blocks; whether the lease was renewed meanwhile
+    // blocks, and returns whether the lease was renewed meanwhile
+    using blocker = std::function<bool()>;
     struct place
     {
         const char* name;
@@ -192,7 +194,7 @@ BOOST_AUTO_TEST_CASE(what_users_run_holds_up_no_renewal)
     }
 }
 
-BOOST_AUTO_TEST_CASE(work_under_one_lock_holds_up_no_work_under_another)
+BOOST_AUTO_TEST_CASE(blocking_work_under_one_lock_does_not_delay_another)
 {
     asio::thread_pool pool(2);
     client c(pool.get_executor(), make_memory_store(std::make_shared<memory_space>()));
@@ -219,7 +221,7 @@ BOOST_AUTO_TEST_CASE(work_under_one_lock_holds_up_no_work_under_another)
     running.get();
 }
 
-BOOST_AUTO_TEST_CASE(mutual_exclusion_and_rising_fences)
+BOOST_AUTO_TEST_CASE(locks_on_several_threads_exclude_each_other_with_rising_fences)
 {
     parties all;
     guarded data;
@@ -273,7 +275,7 @@ asio::awaitable<void> worker(parties& all, guarded& data, std::atomic<std::uint6
     }
 }
 
-BOOST_AUTO_TEST_CASE(coroutines_on_a_pool)
+BOOST_AUTO_TEST_CASE(coroutines_on_a_pool_exclude_each_other_with_rising_fences)
 {
     parties all;
     guarded data;
@@ -292,7 +294,7 @@ BOOST_AUTO_TEST_CASE(coroutines_on_a_pool)
     BOOST_TEST(all.space->size() == 0u);
 }
 
-// One slot that is emitted on a strand of the caller's, at any moment.
+// A cancellation slot that is emitted at any moment on a strand of the caller.
 struct attempt_by_slot : std::enable_shared_from_this<attempt_by_slot>
 {
     attempt_by_slot(const mutex& tried, asio::thread_pool& pool, std::atomic<int>& counter)
@@ -308,8 +310,8 @@ struct attempt_by_slot : std::enable_shared_from_this<attempt_by_slot>
                     self->calls += 1;
                     self->ok = self->calls == 1 && (code ? !held : held.valid());
                     self->timer.cancel();
-                    // Here, not where it is cancelled: a grant may be on its way to this handler
-                    // then, and a shutdown would release it.
+                    // Here, and not where the operation is cancelled: the grant may be on its way
+                    // to this handler, and a shutdown would release it.
                     ++self->done;
                 })));
             self->timer.expires_after(patience);
@@ -327,7 +329,7 @@ struct attempt_by_slot : std::enable_shared_from_this<attempt_by_slot>
     std::atomic<int>& done;
 };
 
-BOOST_AUTO_TEST_CASE(cancellation_from_another_thread_than_the_clients)
+BOOST_AUTO_TEST_CASE(lock_can_be_cancelled_from_another_thread)
 {
     parties all;
     std::atomic<int> done = 0;
@@ -352,7 +354,7 @@ BOOST_AUTO_TEST_CASE(cancellation_from_another_thread_than_the_clients)
     attempts.clear();
 }
 
-BOOST_AUTO_TEST_CASE(readers_of_a_lease_need_no_strand)
+BOOST_AUTO_TEST_CASE(lease_can_be_read_on_any_thread)
 {
     parties all(1);
     const mutex m(*all.clients[0], "a", {.lease_time = 10s, .renew_interval = 1ms});
@@ -388,7 +390,7 @@ BOOST_AUTO_TEST_CASE(readers_of_a_lease_need_no_strand)
     all.shut_down();
 }
 
-BOOST_AUTO_TEST_CASE(leases_moved_and_destroyed_on_any_thread)
+BOOST_AUTO_TEST_CASE(leases_can_be_moved_and_destroyed_on_any_thread)
 {
     parties all;
     std::atomic<int> got = 0;
@@ -418,7 +420,7 @@ BOOST_AUTO_TEST_CASE(leases_moved_and_destroyed_on_any_thread)
     BOOST_TEST(all.space->size() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(clients_made_and_destroyed_while_they_are_used)
+BOOST_AUTO_TEST_CASE(clients_can_be_destroyed_while_they_are_used)
 {
     const auto space = std::make_shared<memory_space>();
     std::atomic<int> ended = 0, started = 0;
@@ -440,7 +442,7 @@ BOOST_AUTO_TEST_CASE(clients_made_and_destroyed_while_they_are_used)
                     c.async_shutdown(asio::detached);
                 if (n % 2 == 0)
                     c.cancel();
-                // Leaves with everything outstanding.
+                // The client is destroyed with all operations outstanding.
                 if (n % 4 == 0)
                     ran.wait();
             }
@@ -452,7 +454,7 @@ BOOST_AUTO_TEST_CASE(clients_made_and_destroyed_while_they_are_used)
     BOOST_TEST(space->size() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_pool_that_is_stopped_with_everything_outstanding)
+BOOST_AUTO_TEST_CASE(stopped_pool_destroys_all_outstanding_operations)
 {
     for (int round = 0; round < 20; ++round) {
         const auto token = std::make_shared<int>();

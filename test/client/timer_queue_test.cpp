@@ -1,4 +1,4 @@
-// The one queue that all of a client's times wait in.
+// The queue of all timers of a client.
 #include <boost/test/unit_test.hpp>
 
 #include "core/turn/timer_queue.hpp"
@@ -18,7 +18,7 @@ using detail::timer_queue;
 
 constexpr clock::time_point begin{1h};
 
-/// Says its name when its time has come.
+/// Records its name when it expires.
 class named final : public detail::timer
 {
 public:
@@ -52,7 +52,7 @@ struct fixture
 
 BOOST_FIXTURE_TEST_SUITE(timers, fixture)
 
-BOOST_AUTO_TEST_CASE(each_expires_once_when_it_is_due)
+BOOST_AUTO_TEST_CASE(timer_expires_once_when_it_is_due)
 {
     BOOST_TEST((queue.next() == clock::time_point::max()));
     queue.schedule(a, begin + 2s);
@@ -72,16 +72,16 @@ BOOST_AUTO_TEST_CASE(each_expires_once_when_it_is_due)
     BOOST_TEST((queue.next() == clock::time_point::max()));
 }
 
-BOOST_AUTO_TEST_CASE(those_of_one_time_expire_in_their_order)
+BOOST_AUTO_TEST_CASE(timers_of_equal_time_expire_in_order_of_scheduling)
 {
     for (named* each : {&b, &a, &c})
         queue.schedule(*each, begin);
-    queue.schedule(b, begin); // it was, and keeps its place
+    queue.schedule(b, begin); // already scheduled, so it keeps its position
     run(begin);
     BOOST_TEST(seen == "bac");
 }
 
-BOOST_AUTO_TEST_CASE(one_that_is_put_off_expires_then_alone)
+BOOST_AUTO_TEST_CASE(rescheduled_timer_expires_at_its_new_time_only)
 {
     queue.schedule(a, begin + 1s);
     queue.schedule(b, begin + 2s);
@@ -89,14 +89,14 @@ BOOST_AUTO_TEST_CASE(one_that_is_put_off_expires_then_alone)
     BOOST_TEST((queue.next() == begin + 2s));
     run(begin + 2s);
     BOOST_TEST(seen == "b");
-    queue.schedule(a, begin + 1s); // and sooner again
+    queue.schedule(a, begin + 1s); // rescheduled to an earlier time
     run(begin + 2s);
     BOOST_TEST(seen == "ba");
     run(begin + 3s);
     BOOST_TEST(seen == "ba");
 }
 
-BOOST_AUTO_TEST_CASE(no_more_than_so_many_expire_at_a_time)
+BOOST_AUTO_TEST_CASE(number_of_expired_timers_per_run_is_limited)
 {
     for (named* each : {&a, &b, &c})
         queue.schedule(*each, begin);
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(no_more_than_so_many_expire_at_a_time)
     BOOST_TEST(seen == "abc");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_cancelled_cleared_or_destroyed_does_not_expire)
+BOOST_AUTO_TEST_CASE(cancelled_cleared_or_destroyed_timer_does_not_expire)
 {
     queue.schedule(a, begin);
     queue.schedule(b, begin);
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(what_is_cancelled_cleared_or_destroyed_does_not_expire)
     BOOST_TEST(seen == "b");
 }
 
-BOOST_AUTO_TEST_CASE(one_that_expires_may_change_the_others)
+BOOST_AUTO_TEST_CASE(expiring_timer_can_change_other_timers)
 {
     queue.schedule(a, begin);
     queue.schedule(b, begin);

@@ -38,7 +38,7 @@ struct fixture : memory_lab
     template <class T>
     T wait(std::future<T> future)
     {
-        // It is made ready on another thread, which does not wake the context.
+        // Another thread makes the future ready, which does not wake the context.
         const auto work = asio::make_work_guard(context);
         for (int i = 0; i < 10'000 && future.wait_for(0s) != std::future_status::ready; ++i) {
             context.restart();
@@ -58,8 +58,8 @@ struct fixture : memory_lab
     }
 };
 
-// Calls `with` once for each operation that takes a lock; between two calls the lock is free, but
-// `under` is in for those that enter.
+// Calls `with` once for each operation that acquires a lock. Between two calls the lock is free,
+// but the owner of `under` holds it for reentrant acquisitions.
 template <class With>
 void each_lock(fixture& f, With with)
 {
@@ -96,7 +96,7 @@ void each_lock(fixture& f, With with)
 
 BOOST_FIXTURE_TEST_SUITE(tokens, fixture)
 
-BOOST_AUTO_TEST_CASE(callbacks)
+BOOST_AUTO_TEST_CASE(every_operation_accepts_a_callback)
 {
     each_lock(*this, [&](auto start) {
         std::optional<lease> got;
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(callbacks)
     });
 }
 
-BOOST_AUTO_TEST_CASE(callbacks_that_can_only_be_moved)
+BOOST_AUTO_TEST_CASE(every_lock_accepts_a_move_only_callback)
 {
     each_lock(*this, [&](auto start) {
         bool done = false;
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(callbacks_that_can_only_be_moved)
     until_idle(*locks);
 }
 
-BOOST_AUTO_TEST_CASE(futures)
+BOOST_AUTO_TEST_CASE(every_operation_accepts_use_future)
 {
     each_lock(*this, [&](auto start) {
         lease held = wait(start(asio::use_future));
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(futures)
     BOOST_CHECK_THROW(wait(locks->async_run(asio::use_future)), boost::system::system_error);
 }
 
-BOOST_AUTO_TEST_CASE(futures_of_tuples)
+BOOST_AUTO_TEST_CASE(every_operation_accepts_a_future_of_a_tuple)
 {
     each_lock(*this, [&](auto start) {
         auto [code, held] = wait(start(asio::as_tuple(asio::use_future)));
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(futures_of_tuples)
     BOOST_TEST(!none);
 }
 
-BOOST_AUTO_TEST_CASE(detached)
+BOOST_AUTO_TEST_CASE(every_operation_accepts_detached)
 {
     each_lock(*this, [&](auto start) {
         const auto before = locks->stats().released;
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(detached)
     until([&] { return stopped; });
 }
 
-BOOST_AUTO_TEST_CASE(deferred)
+BOOST_AUTO_TEST_CASE(every_lock_accepts_deferred_and_starts_lazily)
 {
     each_lock(*this, [&](auto start) {
         auto operation = start(asio::deferred);
@@ -197,9 +197,9 @@ BOOST_AUTO_TEST_CASE(deferred)
     });
 }
 
-BOOST_AUTO_TEST_CASE(deferred_twice_and_in_a_chain)
+BOOST_AUTO_TEST_CASE(deferred_lock_can_be_copied_and_chained)
 {
-    // A copy of an operation that has not started can be started again.
+    // A copy of a deferred operation that has not started can be started again.
     const auto operation = m.async_try_lock(asio::deferred);
     int got = 0;
     for (int i = 0; i < 2; ++i) {
@@ -285,14 +285,14 @@ asio::awaitable<void> by_tuples(mutex& m)
     BOOST_TEST(again == errc::not_owner);
 }
 
-BOOST_AUTO_TEST_CASE(coroutines)
+BOOST_AUTO_TEST_CASE(every_operation_can_be_awaited)
 {
     run(by_awaitable(m, *space));
     run(by_tuples(m));
     run(by_default(*locks, m, *space));
 }
 
-/// What an exception of this library knows; empty when it is none that does.
+/// The details of an exception of this library. Empty for other exceptions.
 diagnostics details_of(const std::exception_ptr& thrown, errc expected)
 {
     try {
@@ -350,7 +350,7 @@ asio::awaitable<void> throws_details(client& locks, mutex& m, memory_space& spac
     thrown = co_await thrown_by(m.async_try_lock(details, with_diagnostics(asio::use_awaitable)));
     has_them(thrown);
 
-    // An error_code has no place for them, and neither does another adapter in between.
+    // An `error_code` cannot carry details, and neither can another adapter in between.
     thrown = co_await thrown_by(m.async_try_lock(asio::use_awaitable));
     BOOST_TEST(details_of(thrown, errc::held).empty());
     thrown = co_await thrown_by(m.async_try_lock(asio::deferred));
@@ -369,7 +369,7 @@ asio::awaitable<void> throws_details(client& locks, mutex& m, memory_space& spac
     BOOST_TEST(details_of(thrown, errc::not_owner).empty()); // no lease, no details
 }
 
-BOOST_AUTO_TEST_CASE(exceptions_know_the_details)
+BOOST_AUTO_TEST_CASE(exception_carries_the_details)
 {
     run(throws_details(*locks, m, *space));
 }
@@ -398,19 +398,19 @@ asio::awaitable<void> takes_details(mutex& m, const owner& wrong)
     co_await held.async_release(d);
 }
 
-BOOST_AUTO_TEST_CASE(every_lock_gives_details)
+BOOST_AUTO_TEST_CASE(every_lock_accepts_diagnostics)
 {
     run(takes_details(m, owner("11111111-1111-1111-1111-111111111111:1", 1)));
 }
 
-BOOST_AUTO_TEST_CASE(details_with_futures_and_handlers)
+BOOST_AUTO_TEST_CASE(with_diagnostics_adapts_futures_and_handlers)
 {
     const lease held = take(m);
     auto future = m.async_try_lock(with_diagnostics(asio::use_future));
     BOOST_CHECK_EXCEPTION(
         static_cast<void>(wait(std::move(future))), error_with_diagnostics,
         [&](const error_with_diagnostics& e) { return e.get_diagnostics().key == "a"; });
-    // A handler has what it is associated with, as any has.
+    // The handler keeps its associated executor and allocator.
     completion<std::exception_ptr, lease> op(context.get_executor());
     op.start([&](auto handler) { m.async_try_lock(with_diagnostics(std::move(handler))); });
     until([&] { return op.done(); });
@@ -425,8 +425,8 @@ BOOST_AUTO_TEST_CASE(details_with_futures_and_handlers)
     BOOST_TEST(waiting.proper());
 }
 
-// Of another library, or one that throws by itself.
-BOOST_AUTO_TEST_CASE(with_diagnostics_of_other_operations)
+// An operation of another library, or one that throws.
+BOOST_AUTO_TEST_CASE(with_diagnostics_accepts_operations_of_other_libraries)
 {
     asio::steady_timer timer(context, 1h);
     std::exception_ptr thrown;
@@ -446,7 +446,7 @@ BOOST_AUTO_TEST_CASE(with_diagnostics_of_other_operations)
     until([&] { return ended; });
 }
 
-BOOST_AUTO_TEST_CASE(cancel_after_that_is_not_needed)
+BOOST_AUTO_TEST_CASE(cancel_after_does_not_affect_faster_operations)
 {
     each_lock(*this, [&](auto start) {
         std::optional<lease> got;
@@ -464,7 +464,7 @@ BOOST_AUTO_TEST_CASE(cancel_after_that_is_not_needed)
     });
 }
 
-BOOST_AUTO_TEST_CASE(cancel_after_that_is_needed)
+BOOST_AUTO_TEST_CASE(cancel_after_aborts_slower_operations)
 {
     const auto other = make_client();
     lease held = take(m);
@@ -486,7 +486,7 @@ BOOST_AUTO_TEST_CASE(cancel_after_that_is_needed)
     until([&] { return ended == 5; });
 }
 
-BOOST_AUTO_TEST_CASE(bound_executors_and_allocators)
+BOOST_AUTO_TEST_CASE(bound_executor_and_allocator_are_used)
 {
     each_lock(*this, [&](auto start) {
         const tracker_executor executor(context.get_executor());
@@ -513,7 +513,7 @@ BOOST_AUTO_TEST_CASE(bound_executors_and_allocators)
     });
 }
 
-BOOST_AUTO_TEST_CASE(run_and_shutdown)
+BOOST_AUTO_TEST_CASE(run_ends_with_shutdown_or_cancel)
 {
     const auto fresh = [&] { return std::make_unique<client>(context, make_memory_store(space)); };
     {

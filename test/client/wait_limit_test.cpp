@@ -10,9 +10,9 @@ using namespace leasehold::test;
 using namespace std::chrono_literals;
 using kind = recording_observer::kind;
 
-BOOST_AUTO_TEST_SUITE(core_limits)
+BOOST_AUTO_TEST_SUITE(core_wait_limits)
 
-BOOST_AUTO_TEST_CASE(a_try_of_a_lock_that_another_has)
+BOOST_AUTO_TEST_CASE(try_of_a_lock_of_another_client_fails_with_held)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a"), 0s);
@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(a_try_of_a_lock_that_another_has)
     check_idle(e);
 }
 
-BOOST_AUTO_TEST_CASE(a_try_of_a_lock_that_this_client_has_or_waits_for)
+BOOST_AUTO_TEST_CASE(try_of_a_lock_that_this_client_uses_fails_without_a_request)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(a_try_of_a_lock_that_this_client_has_or_waits_for)
     BOOST_TEST(e.store->acquire_count() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_second_try_is_not_refused_because_of_the_first)
+BOOST_AUTO_TEST_CASE(second_try_waits_for_the_reply_to_the_first)
 {
     core_fixture e;
     const auto one = e.lock(e.spec("a"), 0s);
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(a_second_try_is_not_refused_because_of_the_first)
     BOOST_TEST(code(*two) == errc::held);
 }
 
-BOOST_AUTO_TEST_CASE(a_limit_while_another_has_it)
+BOOST_AUTO_TEST_CASE(wait_for_a_lock_of_another_client_times_out)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a"), 3s);
@@ -61,8 +61,9 @@ BOOST_AUTO_TEST_CASE(a_limit_while_another_has_it)
     BOOST_TEST(code(*op) == errc::timed_out);
 }
 
-// The name stays watched for a while without a waiter; earlier failures are no reason then.
-BOOST_AUTO_TEST_CASE(what_failed_before_a_name_is_wanted_again_does_not_count)
+// The name stays subscribed for a while without a waiter. Earlier failures do not count for a new
+// one.
+BOOST_AUTO_TEST_CASE(failure_before_a_new_wait_is_not_its_error)
 {
     core_fixture e;
     const auto before = e.lock("a");
@@ -77,11 +78,11 @@ BOOST_AUTO_TEST_CASE(what_failed_before_a_name_is_wanted_again_does_not_count)
     const auto op = e.lock(e.spec("a"), 100ms);
     BOOST_TEST(e.store->acquire_count() == 3u);
     e.advance(100ms);
-    BOOST_TEST(code(*op) == errc::timed_out); // as the store last said
+    BOOST_TEST(code(*op) == errc::timed_out); // as in the last reply of the store
 }
 
-// Not from the time at which the client processes the call: its strand may be busy.
-BOOST_AUTO_TEST_CASE(a_limit_begins_with_the_call)
+// And not when the client processes the call, because its strand may be busy.
+BOOST_AUTO_TEST_CASE(wait_limit_starts_with_the_call)
 {
     for (const owner& under : {owner(), owner("11111111-1111-1111-1111-111111111111:1", 7)}) {
         core_fixture e;
@@ -97,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_limit_begins_with_the_call)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_try_begins_with_the_call)
+BOOST_AUTO_TEST_CASE(timeout_of_a_try_starts_with_the_call)
 {
     for (const owner& under : {owner(), owner("11111111-1111-1111-1111-111111111111:1", 7)}) {
         core_fixture e;
@@ -111,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_try_begins_with_the_call)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_limit_while_another_of_this_client_has_it)
+BOOST_AUTO_TEST_CASE(wait_for_a_lock_of_this_client_times_out)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
@@ -121,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_limit_while_another_of_this_client_has_it)
 }
 
 // C6: the limit includes connecting.
-BOOST_AUTO_TEST_CASE(C6_a_limit_before_there_is_a_connection)
+BOOST_AUTO_TEST_CASE(C6_wait_limit_includes_connecting)
 {
     core_fixture e(false);
     e.run();
@@ -133,7 +134,7 @@ BOOST_AUTO_TEST_CASE(C6_a_limit_before_there_is_a_connection)
     BOOST_TEST(e.store->acquire_count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(C6_a_try_before_there_is_a_connection_waits_for_it_and_not_for_ever)
+BOOST_AUTO_TEST_CASE(C6_try_waits_at_most_five_seconds_for_the_first_connection)
 {
     core_fixture e(false);
     e.run();
@@ -150,7 +151,7 @@ BOOST_AUTO_TEST_CASE(C6_a_try_before_there_is_a_connection_waits_for_it_and_not_
     BOOST_TEST(code(*other) == errc::store_unavailable);
 }
 
-BOOST_AUTO_TEST_CASE(a_try_while_the_connection_is_lost_is_told_at_once)
+BOOST_AUTO_TEST_CASE(try_without_a_connection_fails_at_once)
 {
     core_fixture e;
     e.disconnect(errc::store_unavailable);
@@ -158,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_try_while_the_connection_is_lost_is_told_at_once)
     BOOST_TEST(code(*op) == errc::store_unavailable);
 }
 
-BOOST_AUTO_TEST_CASE(a_limit_while_the_store_refuses)
+BOOST_AUTO_TEST_CASE(wait_on_a_rejecting_store_ends_with_its_error)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a"), 1s);
@@ -173,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_limit_while_the_store_refuses)
     BOOST_TEST(e.store->acquire_count() < 40u);
 }
 
-BOOST_AUTO_TEST_CASE(a_try_that_the_store_refuses)
+BOOST_AUTO_TEST_CASE(try_ends_with_the_error_of_the_store)
 {
     for (const errc each : {errc::store_refused, errc::store_unavailable, errc::outcome_unknown}) {
         core_fixture e;
@@ -183,26 +184,26 @@ BOOST_AUTO_TEST_CASE(a_try_that_the_store_refuses)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_limit_while_the_store_does_not_answer)
+BOOST_AUTO_TEST_CASE(wait_without_a_reply_ends_with_unknown_outcome)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a"), 1s);
     e.advance(1s);
-    // No reply named another holder.
+    // No reply has named another holder.
     BOOST_TEST(code(*op) == errc::outcome_unknown);
     e.advance(4s);
     BOOST_TEST(e.stats().orphans == 1u);
 }
 
-// The last reply named another holder, and the store is well.
-BOOST_AUTO_TEST_CASE(a_limit_shorter_than_the_way_to_the_store_and_back)
+// The last reply has named another holder, and the store is available.
+BOOST_AUTO_TEST_CASE(limit_below_the_round_trip_time_ends_with_the_last_known_state)
 {
     core_fixture e;
     const auto first = e.lock(e.spec("a"), 50ms);
     e.say_held();
     e.advance(50ms);
     BOOST_TEST(code(*first) == errc::timed_out);
-    e.say_held(); // there is no waiter any more
+    e.say_held(); // the waiter has timed out
     const auto asked = e.store->acquire_count();
     const auto next = e.lock(e.spec("a"), 1ms);
     BOOST_TEST(e.store->acquire_count() == asked + 1);
@@ -210,9 +211,9 @@ BOOST_AUTO_TEST_CASE(a_limit_shorter_than_the_way_to_the_store_and_back)
     BOOST_TEST(code(*next) == errc::timed_out);
 }
 
-BOOST_AUTO_TEST_CASE(a_limit_after_one_request_was_not_answered_and_after_two)
+BOOST_AUTO_TEST_CASE(second_missing_reply_makes_the_outcome_unknown)
 {
-    // By the same limit; the requests are waited for as long as the lease.
+    // Both end at the limit, and a request has the timeout of the lease time.
     for (const auto& [limit, expected] :
          {std::pair(110ms, errc::timed_out), std::pair(1000ms, errc::outcome_unknown)}) {
         core_fixture e;
@@ -226,7 +227,7 @@ BOOST_AUTO_TEST_CASE(a_limit_after_one_request_was_not_answered_and_after_two)
 }
 
 // Only consecutive missing replies cast doubt on the earlier reply.
-BOOST_AUTO_TEST_CASE(a_limit_after_each_of_two_requests_that_were_not_answered_was_answered)
+BOOST_AUTO_TEST_CASE(missing_replies_with_a_reply_between_them_keep_timed_out)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a"), 4s);
@@ -245,8 +246,8 @@ BOOST_AUTO_TEST_CASE(a_limit_after_each_of_two_requests_that_were_not_answered_w
     BOOST_TEST(code(*op) == errc::timed_out);
 }
 
-// A grant is a reply, too.
-BOOST_AUTO_TEST_CASE(a_limit_after_a_request_without_an_answer_before_a_grant_and_one_after_it)
+// A grant counts as a reply.
+BOOST_AUTO_TEST_CASE(missing_replies_with_a_grant_between_them_keep_timed_out)
 {
     core_fixture e;
     const auto first = e.lock("a");
@@ -265,8 +266,8 @@ BOOST_AUTO_TEST_CASE(a_limit_after_a_request_without_an_answer_before_a_grant_an
     BOOST_TEST(code(*op) == errc::timed_out);
 }
 
-// A missing reply over a connection that has ended is reported as such.
-BOOST_AUTO_TEST_CASE(a_limit_after_a_request_whose_connection_ended)
+// A missing reply of a lost connection always makes the outcome unknown.
+BOOST_AUTO_TEST_CASE(missing_reply_of_a_lost_connection_makes_the_outcome_unknown)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a"), 4s);
@@ -279,8 +280,8 @@ BOOST_AUTO_TEST_CASE(a_limit_after_a_request_whose_connection_ended)
     BOOST_TEST(code(*op) == errc::outcome_unknown);
 }
 
-// A lock that was free at the last reply has no known holder.
-BOOST_AUTO_TEST_CASE(a_limit_without_an_answer_after_ones_own_release)
+// If the lock was free at the last reply, there is no known holder.
+BOOST_AUTO_TEST_CASE(missing_reply_after_an_own_release_makes_the_outcome_unknown)
 {
     core_fixture e;
     const auto first = e.lock(e.spec("a"));
@@ -295,7 +296,7 @@ BOOST_AUTO_TEST_CASE(a_limit_without_an_answer_after_ones_own_release)
     BOOST_TEST(code(*op) == errc::outcome_unknown);
 }
 
-BOOST_AUTO_TEST_CASE(a_try_of_a_store_that_does_not_answer_ends)
+BOOST_AUTO_TEST_CASE(try_without_a_reply_ends_with_unknown_outcome)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a"), 0s);
@@ -303,8 +304,8 @@ BOOST_AUTO_TEST_CASE(a_try_of_a_store_that_does_not_answer_ends)
     BOOST_TEST(code(*op) == errc::outcome_unknown);
 }
 
-// It has to find out whether the lock is free now: an earlier reply does not count.
-BOOST_AUTO_TEST_CASE(a_try_that_is_not_answered_is_not_told_that_another_has_it)
+// A try has to find out whether the lock is free now: an earlier reply does not count.
+BOOST_AUTO_TEST_CASE(try_without_a_reply_does_not_reuse_an_earlier_reply)
 {
     core_fixture e;
     const auto before = e.lock("a");
@@ -317,8 +318,8 @@ BOOST_AUTO_TEST_CASE(a_try_that_is_not_answered_is_not_told_that_another_has_it)
     BOOST_TEST(code(*op) == errc::outcome_unknown);
 }
 
-// Its request may still be executed: its reply decides, and not the connection.
-BOOST_AUTO_TEST_CASE(a_try_whose_request_is_under_way_hears_what_became_of_it)
+// The request may still be executed: its reply decides, and not the connection.
+BOOST_AUTO_TEST_CASE(reply_decides_an_outstanding_try_after_a_disconnection)
 {
     for (const owner& under : {owner(), owner("11111111-1111-1111-1111-111111111111:1", 7)}) {
         const auto after = [&](auto answer) {
@@ -337,7 +338,7 @@ BOOST_AUTO_TEST_CASE(a_try_whose_request_is_under_way_hears_what_became_of_it)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_store_that_never_answers_is_not_asked_more_and_more)
+BOOST_AUTO_TEST_CASE(silent_store_gets_a_bounded_number_of_requests)
 {
     core_fixture e;
     const auto op = e.lock("a");
@@ -355,8 +356,8 @@ BOOST_AUTO_TEST_CASE(a_store_that_never_answers_is_not_asked_more_and_more)
     BOOST_TEST((e.time.wake_at() == clock::time_point::max()));
 }
 
-// What was wrong before the last connection is no reason for what happens after it.
-BOOST_AUTO_TEST_CASE(trouble_that_is_over_is_not_reported)
+// A failure before the last connection does not explain later events.
+BOOST_AUTO_TEST_CASE(failure_before_the_last_connection_is_not_reported)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
@@ -370,7 +371,7 @@ BOOST_AUTO_TEST_CASE(trouble_that_is_over_is_not_reported)
     BOOST_TEST(code(*limited) == errc::timed_out);
 }
 
-BOOST_AUTO_TEST_CASE(a_disconnection_is_waited_out)
+BOOST_AUTO_TEST_CASE(waiter_sends_its_next_request_after_the_reconnection)
 {
     core_fixture e;
     const auto waits = e.lock("a");
@@ -378,16 +379,16 @@ BOOST_AUTO_TEST_CASE(a_disconnection_is_waited_out)
     e.disconnect();
     BOOST_TEST(!waits->done());
     e.advance(30s);
-    BOOST_TEST(e.store->acquire_count() == 1u); // nothing is sent to nowhere
+    BOOST_TEST(e.store->acquire_count() == 1u); // nothing is sent without a connection
     e.connect();
     BOOST_TEST(e.store->acquire_count() == 2u);
     e.grant();
     BOOST_TEST(code(*waits) == error_code());
 }
 
-// A lost connection is made up for at once; from the second in a row on each costs a pause that
-// grows, and no new connection shortens it.
-BOOST_AUTO_TEST_CASE(a_connection_that_comes_and_goes_does_not_bring_a_request_each_time)
+// After a lost connection, the request is repeated at once. From the second loss in a row on, each
+// causes a growing pause, and no new connection shortens it.
+BOOST_AUTO_TEST_CASE(flapping_connection_does_not_cause_a_request_each_time)
 {
     for (const owner& under : {owner(), owner("11111111-1111-1111-1111-111111111111:1", 7)}) {
         core_fixture e;
@@ -418,8 +419,8 @@ void fail_with_its_connection(core_fixture& e, errc why)
     e.connect();
 }
 
-// A store that publishes a release can be asked.
-BOOST_AUTO_TEST_CASE(a_hint_ends_a_pause_after_failures)
+// A store that publishes a release can answer requests.
+BOOST_AUTO_TEST_CASE(wake_up_ends_a_pause_after_failures)
 {
     core_fixture e;
     const auto waits = e.lock(e.spec("a", patient));
@@ -434,7 +435,7 @@ BOOST_AUTO_TEST_CASE(a_hint_ends_a_pause_after_failures)
     BOOST_TEST(code(*waits) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_limit_while_the_connection_comes_and_goes)
+BOOST_AUTO_TEST_CASE(wait_over_a_flapping_connection_ends_with_store_unavailable)
 {
     core_fixture e;
     const auto limited = e.lock(e.spec("a", patient), 1s);
@@ -448,7 +449,7 @@ BOOST_AUTO_TEST_CASE(a_limit_while_the_connection_comes_and_goes)
     BOOST_TEST(code(*limited) == errc::store_unavailable);
 }
 
-BOOST_AUTO_TEST_CASE(credentials_that_are_refused_end_the_wait)
+BOOST_AUTO_TEST_CASE(rejected_credentials_end_the_wait)
 {
     core_fixture e(false);
     e.run();
@@ -457,8 +458,8 @@ BOOST_AUTO_TEST_CASE(credentials_that_are_refused_end_the_wait)
     BOOST_TEST(code(*waits) == errc::permission_denied);
 }
 
-// The store reports the rejection once: later calls must not wait for the next time.
-BOOST_AUTO_TEST_CASE(credentials_that_were_refused_before_end_the_wait_too)
+// The store reports the rejection once. Later calls must not wait for the next report.
+BOOST_AUTO_TEST_CASE(earlier_rejected_credentials_fail_a_new_lock)
 {
     core_fixture e(false);
     e.run();
@@ -472,7 +473,7 @@ BOOST_AUTO_TEST_CASE(credentials_that_were_refused_before_end_the_wait_too)
     BOOST_TEST(code(*op) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(not_running_and_shut_down)
+BOOST_AUTO_TEST_CASE(lock_fails_before_the_run_and_after_the_shutdown)
 {
     core_fixture e(false);
     BOOST_TEST(code(*e.lock("a")) == errc::not_running);

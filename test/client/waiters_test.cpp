@@ -10,7 +10,7 @@ namespace {
 
 struct counted_op : boost::intrusive::list_base_hook<>
 {
-    counted_op(bool one_try, std::size_t& looks) : tries(one_try), looked(&looks) {}
+    counted_op(bool one_try, std::size_t& visits) : tries(one_try), looked(&visits) {}
 
     bool once() const
     {
@@ -24,25 +24,25 @@ struct counted_op : boost::intrusive::list_base_hook<>
     std::size_t* looked;
 };
 
-struct line
+struct waiter_list
 {
-    explicit line(const std::vector<bool>& tries)
+    explicit waiter_list(const std::vector<bool>& tries)
     {
         ops.reserve(tries.size());
         for (const bool each : tries) {
-            ops.emplace_back(each, looks);
+            ops.emplace_back(each, visits);
             queue.push_back(ops.back());
         }
-        looks = 0;
+        visits = 0;
     }
 
-    ~line()
+    ~waiter_list()
     {
         while (!queue.empty())
             queue.erase(queue.front());
     }
 
-    // The places of those that were ended.
+    // Ends the tries, and returns their positions.
     std::vector<std::size_t> end_tries()
     {
         std::vector<std::size_t> ended;
@@ -53,7 +53,7 @@ struct line
         return ended;
     }
 
-    std::size_t looks = 0;
+    std::size_t visits = 0;
     std::vector<counted_op> ops;
     leasehold::detail::waiters<counted_op> queue;
 };
@@ -62,30 +62,30 @@ struct line
 
 BOOST_AUTO_TEST_SUITE(waiters_of_a_name)
 
-BOOST_AUTO_TEST_CASE(a_look_at_a_line_without_tries_costs_nothing)
+BOOST_AUTO_TEST_CASE(queue_without_tries_is_not_searched)
 {
-    line all(std::vector<bool>(10'000, false));
+    waiter_list all(std::vector<bool>(10'000, false));
     for (int i = 0; i < 1'000; ++i)
         BOOST_TEST_REQUIRE(all.end_tries().empty());
-    BOOST_TEST(all.looks == 0u);
+    BOOST_TEST(all.visits == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(tries_are_ended_in_order_and_nobody_is_looked_at_behind_the_last)
+BOOST_AUTO_TEST_CASE(tries_are_ended_in_order_and_the_search_stops_at_the_last)
 {
     std::vector<bool> tries(1'000, false);
     tries[0] = tries[1] = tries[3] = true;
-    line all(tries);
+    waiter_list all(tries);
     BOOST_TEST((all.end_tries() == std::vector<std::size_t>{0, 1, 3}));
-    BOOST_TEST(all.looks <= 10u);
+    BOOST_TEST(all.visits <= 10u);
     BOOST_TEST(&all.queue.front() == &all.ops[2]);
-    all.looks = 0;
+    all.visits = 0;
     BOOST_TEST(all.end_tries().empty());
-    BOOST_TEST(all.looks == 0u);
+    BOOST_TEST(all.visits == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(one_that_left_by_itself_is_not_counted)
+BOOST_AUTO_TEST_CASE(removed_try_is_not_counted)
 {
-    line all({false, true, false, true, false});
+    waiter_list all({false, true, false, true, false});
     all.queue.erase(all.ops[1]);
     BOOST_TEST((all.end_tries() == std::vector<std::size_t>{3}));
     BOOST_TEST(all.end_tries().empty());

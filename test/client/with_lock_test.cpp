@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 
 namespace with_lock_test {
 
-/// The content of a new one differs from unwritten memory.
+/// A value-initialized object differs from unwritten memory.
 struct answer_of_its_own
 {
     int number = 7;
@@ -73,7 +73,7 @@ std::string text_of(const std::exception_ptr& failed)
     return {};
 }
 
-// An operation of its own kind, not started yet.
+// A deferred operation of the test's own.
 auto answer_later(asio::io_context& context, error_code code)
 {
     return asio::async_initiate<const asio::deferred_t&, void(error_code, int)>(
@@ -93,10 +93,10 @@ struct fixture : memory_lab
     mutex theirs{*others, "a"};
 
     bool begun = false;
-    bool ended = false; ///< The work, however.
+    bool ended = false; ///< Whether the work has ended, for any reason.
     error_code interrupted;
 
-    /// Work that waits until it is cancelled, and says so.
+    /// Waits until it is cancelled, and records that.
     asio::awaitable<void> wait_for_ever()
     {
         struct at_end
@@ -135,7 +135,7 @@ struct fixture : memory_lab
 
 BOOST_FIXTURE_TEST_SUITE(with_a_lock, fixture)
 
-BOOST_AUTO_TEST_CASE(work_runs_under_the_lock_and_the_lock_is_free_after_it)
+BOOST_AUTO_TEST_CASE(lock_is_held_during_the_work_and_free_after_it)
 {
     std::size_t inside = 0;
     const auto done = start(m, [&]() -> asio::awaitable<void> {
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(work_runs_under_the_lock_and_the_lock_is_free_after_it)
     check_free();
 }
 
-/// What an exception knows; empty when it is none of those that know something.
+/// The details of an exception. Empty if it carries none.
 diagnostics details_of(const std::exception_ptr& failed)
 {
     try {
@@ -165,7 +165,7 @@ diagnostics details_of(const std::exception_ptr& failed)
     return {};
 }
 
-BOOST_AUTO_TEST_CASE(details_of_a_lock_that_was_not_had)
+BOOST_AUTO_TEST_CASE(timed_out_lock_reports_its_details)
 {
     lease held = take(theirs);
     const mutex brief(*locks, "a", {.wait_limit = 5ms});
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(details_of_a_lock_that_was_not_had)
     BOOST_TEST(details_of(done->value<0>()).holder == others->id());
     BOOST_TEST(!begun);
 
-    // The work completes with an error_code, which has no place for them.
+    // The work completes with an `error_code`, which cannot carry details.
     diagnostics details;
     completion<error_code, int> op(context.get_executor());
     const auto work = [&] { return answer_later(context, {}); };
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(details_of_a_lock_that_was_not_had)
     BOOST_TEST(details.empty());
 }
 
-BOOST_AUTO_TEST_CASE(details_of_a_lease_that_was_lost)
+BOOST_AUTO_TEST_CASE(lost_lease_reports_its_details)
 {
     core_fixture e;
     client locks_of_e = detail::access::make_client(e.core);
@@ -238,8 +238,8 @@ BOOST_AUTO_TEST_CASE(details_of_a_lease_that_was_lost)
     BOOST_TEST((details_of(op.value<0>()) == details));
 }
 
-// The process was stopped, and the work ended before the time was checked.
-BOOST_AUTO_TEST_CASE(a_loss_that_is_found_by_the_release)
+// The process was stopped, and the work ended before the deadline was checked.
+BOOST_AUTO_TEST_CASE(loss_found_by_the_release_reports_its_details)
 {
     core_fixture e;
     client locks_of_e = detail::access::make_client(e.core);
@@ -274,8 +274,8 @@ BOOST_AUTO_TEST_CASE(a_loss_that_is_found_by_the_release)
     BOOST_TEST((details_of(op.value<0>()) == details));
 }
 
-// The store's reply about the rest of the TTL, if any is left, does not matter.
-BOOST_AUTO_TEST_CASE(the_first_reason_is_told_whatever_the_release_finds)
+// The reply of the store to the release does not matter.
+BOOST_AUTO_TEST_CASE(first_reason_of_a_loss_is_reported_whatever_the_release_finds)
 {
     core_fixture e;
     client locks_of_e = detail::access::make_client(e.core);
@@ -297,8 +297,8 @@ BOOST_AUTO_TEST_CASE(the_first_reason_is_told_whatever_the_release_finds)
     BOOST_TEST(code_of(op->value<0>()) == errc::expired);
 }
 
-// The state of the lease at its release decides: it was released, or had ended before.
-BOOST_AUTO_TEST_CASE(a_shutdown_at_every_step_of_the_end)
+// The state of the lease at its release decides whether it was released or had ended before.
+BOOST_AUTO_TEST_CASE(shutdown_at_every_step_reports_whether_the_lease_was_released)
 {
     bool was_released = false;
     for (int step = 0; !was_released; ++step) {
@@ -336,7 +336,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_at_every_step_of_the_end)
     }
 }
 
-BOOST_AUTO_TEST_CASE(work_sees_its_lease)
+BOOST_AUTO_TEST_CASE(work_gets_a_valid_lease)
 {
     std::uint64_t fence = 0;
     const auto done = start(m, [&](lease& held) -> asio::awaitable<void> {
@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(work_sees_its_lease)
     BOOST_TEST(fence > 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_coroutine_returns_a_value)
+BOOST_AUTO_TEST_CASE(value_of_a_coroutine_is_returned)
 {
     completion<std::exception_ptr, std::string> done(context.get_executor());
     done.start([&](auto handler) {
@@ -366,13 +366,13 @@ BOOST_AUTO_TEST_CASE(a_coroutine_returns_a_value)
     auto future = with_lock(m, []() -> asio::awaitable<int> { co_return 7; }, asio::use_future);
     std::jthread runner([&] {
         context.restart();
-        context.run_for(10s); // the client's run keeps it busy until it is stopped
+        context.run_for(10s); // the run of the client keeps the context busy until it is stopped
     });
     BOOST_TEST(future.get() == 7);
     context.stop();
 }
 
-BOOST_AUTO_TEST_CASE(a_deferred_operation_of_an_error_code)
+BOOST_AUTO_TEST_CASE(result_of_a_deferred_operation_is_returned)
 {
     for (const error_code each : {error_code(), error_code(asio::error::eof)}) {
         completion<error_code, int> done(context.get_executor());
@@ -387,7 +387,7 @@ BOOST_AUTO_TEST_CASE(a_deferred_operation_of_an_error_code)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_timer_as_work)
+BOOST_AUTO_TEST_CASE(timer_can_be_the_work)
 {
     asio::steady_timer timer(context, 1ms);
     completion<error_code> done(context.get_executor());
@@ -400,7 +400,7 @@ BOOST_AUTO_TEST_CASE(a_timer_as_work)
     check_free();
 }
 
-BOOST_AUTO_TEST_CASE(an_error_of_the_work_is_its_own)
+BOOST_AUTO_TEST_CASE(exception_of_the_work_is_reported_unchanged)
 {
     const auto done = start(m, []() -> asio::awaitable<void> {
         throw std::runtime_error("mine");
@@ -412,7 +412,7 @@ BOOST_AUTO_TEST_CASE(an_error_of_the_work_is_its_own)
     check_free();
 }
 
-BOOST_AUTO_TEST_CASE(an_abort_that_the_work_brought_upon_itself_is_its_own)
+BOOST_AUTO_TEST_CASE(abort_caused_by_the_work_is_reported_unchanged)
 {
     const auto done = start(m, []() -> asio::awaitable<void> {
         throw boost::system::system_error(asio::error::operation_aborted);
@@ -423,7 +423,7 @@ BOOST_AUTO_TEST_CASE(an_abort_that_the_work_brought_upon_itself_is_its_own)
     check_free();
 }
 
-BOOST_AUTO_TEST_CASE(work_that_cannot_be_begun)
+BOOST_AUTO_TEST_CASE(exception_before_the_work_starts_is_reported)
 {
     const auto done = start(m, [&]() -> asio::awaitable<void> {
         if (!begun)
@@ -436,7 +436,7 @@ BOOST_AUTO_TEST_CASE(work_that_cannot_be_begun)
     check_free();
 }
 
-BOOST_AUTO_TEST_CASE(without_the_lock_the_work_is_not_begun)
+BOOST_AUTO_TEST_CASE(work_does_not_start_without_the_lock)
 {
     lease held = take(theirs);
     const auto done = start(mutex(*locks, "a", {.wait_limit = 1ms}),
@@ -449,7 +449,7 @@ BOOST_AUTO_TEST_CASE(without_the_lock_the_work_is_not_begun)
     check_free();
 }
 
-BOOST_AUTO_TEST_CASE(a_loss_cancels_the_work_and_is_what_is_reported)
+BOOST_AUTO_TEST_CASE(loss_cancels_the_work_and_is_reported)
 {
     const lock_options brief{.lease_time = 10s, .renew_interval = 5ms};
     const auto done = start(mutex(*locks, "a", brief), [&] { return wait_for_ever(); });
@@ -487,7 +487,7 @@ BOOST_AUTO_TEST_CASE(every_reason_of_a_loss_is_reported)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_loss_is_reported_also_when_the_work_ended_well_after_it)
+BOOST_AUTO_TEST_CASE(loss_is_reported_although_the_work_succeeded_after_it)
 {
     std::optional<bool> valid;
     const auto done = start(mutex(*locks, "a", {.lease_time = 10ms, .renew = false}),
@@ -500,12 +500,12 @@ BOOST_AUTO_TEST_CASE(a_loss_is_reported_also_when_the_work_ended_well_after_it)
                             });
     until([&] { return done->done(); });
     BOOST_TEST(!valid.value());
-    // Either the end of its time or another holder: the work was not under the lock until its end.
+    // The lease has expired or was lost: the work did not hold the lock until its end.
     BOOST_TEST((code_of(done->value<0>()) == condition::lease_ended));
 }
 
 // The result of work without the lock is dropped.
-BOOST_AUTO_TEST_CASE(after_a_loss_there_is_no_value)
+BOOST_AUTO_TEST_CASE(value_of_the_work_is_dropped_after_a_loss)
 {
     completion<error_code, int> done(context.get_executor());
     done.start([&](auto handler) {
@@ -523,8 +523,8 @@ BOOST_AUTO_TEST_CASE(after_a_loss_there_is_no_value)
     BOOST_TEST(done.value<1>() == 0);
 }
 
-// A value that was not reached is a new one of its type, not what happened to be in its place.
-BOOST_AUTO_TEST_CASE(of_work_that_throws_there_is_a_new_value)
+// A missing result is a value-initialized object of its type.
+BOOST_AUTO_TEST_CASE(work_that_throws_yields_a_default_value)
 {
     using answer = answer_of_its_own;
     completion<std::exception_ptr, answer> done(context.get_executor());
@@ -544,7 +544,7 @@ BOOST_AUTO_TEST_CASE(of_work_that_throws_there_is_a_new_value)
     check_free();
 }
 
-BOOST_AUTO_TEST_CASE(work_that_ignores_its_cancellation_is_waited_for)
+BOOST_AUTO_TEST_CASE(completion_waits_for_work_that_ignores_its_cancellation)
 {
     asio::steady_timer gate(context, asio::steady_timer::time_point::max());
     bool told = false;
@@ -567,7 +567,7 @@ BOOST_AUTO_TEST_CASE(work_that_ignores_its_cancellation_is_waited_for)
     BOOST_TEST(code_of(done->value<0>()) == errc::expired);
 }
 
-BOOST_AUTO_TEST_CASE(cancelled_while_it_waits)
+BOOST_AUTO_TEST_CASE(cancellation_during_the_wait_starts_no_work)
 {
     for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
                             asio::cancellation_type::total}) {
@@ -584,7 +584,7 @@ BOOST_AUTO_TEST_CASE(cancelled_while_it_waits)
     }
 }
 
-BOOST_AUTO_TEST_CASE(cancelled_before_it_waits)
+BOOST_AUTO_TEST_CASE(cancellation_before_the_wait_frees_the_lock)
 {
     const auto done = start(m, [&] { return wait_for_ever(); });
     done->cancel(asio::cancellation_type::terminal);
@@ -594,9 +594,9 @@ BOOST_AUTO_TEST_CASE(cancelled_before_it_waits)
     check_free();
 }
 
-// The grant and the cancellation meet: the operation still waits as far as its caller can know, so
-// the work must not be begun.
-BOOST_AUTO_TEST_CASE(cancelled_between_the_grant_and_the_beginning_of_the_work)
+// The grant and the cancellation meet. For the caller, the operation still waits, so the work must
+// not start.
+BOOST_AUTO_TEST_CASE(cancellation_between_grant_and_work_starts_no_work)
 {
     for (const auto type : {asio::cancellation_type::terminal, asio::cancellation_type::partial,
                             asio::cancellation_type::total}) {
@@ -626,7 +626,7 @@ BOOST_AUTO_TEST_CASE(cancelled_between_the_grant_and_the_beginning_of_the_work)
             BOOST_TEST(!worked);
             BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
             BOOST_TEST(e.last_release().owner == e.last_acquire().owner);
-            // It may have ended meanwhile; no work was done under it.
+            // The lock may have expired meanwhile. No work ran under it.
             if (type == asio::cancellation_type::total)
                 e.say_released(release_reply::outcome::not_owner);
             else
@@ -641,7 +641,7 @@ BOOST_AUTO_TEST_CASE(cancelled_between_the_grant_and_the_beginning_of_the_work)
 }
 
 // The lease is lost after the work was cancelled and before it has stopped: the loss is reported.
-BOOST_AUTO_TEST_CASE(a_loss_after_the_cancellation_is_reported)
+BOOST_AUTO_TEST_CASE(loss_after_the_cancellation_is_reported)
 {
     asio::steady_timer gate(context, asio::steady_timer::time_point::max());
     bool told = false;
@@ -665,8 +665,8 @@ BOOST_AUTO_TEST_CASE(a_loss_after_the_cancellation_is_reported)
     BOOST_TEST(code_of(done->value<0>()) == errc::lost);
 }
 
-// It was cancelled once, and may have begun to clean up with operations of its own.
-BOOST_AUTO_TEST_CASE(work_is_cancelled_once_whatever_comes_after_it)
+// The work was cancelled once, and may have started clean-up operations of its own.
+BOOST_AUTO_TEST_CASE(work_is_cancelled_at_most_once)
 {
     const lock_options brief{.lease_time = 10s, .renew_interval = 5ms};
     enum class event
@@ -716,8 +716,8 @@ BOOST_AUTO_TEST_CASE(work_is_cancelled_once_whatever_comes_after_it)
     }
 }
 
-// The handler, or what it destroys, may emit: what the slot kept has gone by then.
-BOOST_AUTO_TEST_CASE(nothing_listens_to_the_slot_any_more_when_the_handler_runs)
+// The handler, or an object that it destroys, may emit. The slot is empty by then.
+BOOST_AUTO_TEST_CASE(cancellation_slot_is_empty_when_the_handler_runs)
 {
     asio::cancellation_signal signal;
     std::optional<bool> listens;
@@ -732,7 +732,7 @@ BOOST_AUTO_TEST_CASE(nothing_listens_to_the_slot_any_more_when_the_handler_runs)
     check_free();
 }
 
-BOOST_AUTO_TEST_CASE(work_that_releases_its_lease_itself)
+BOOST_AUTO_TEST_CASE(work_that_releases_its_lease_completes_with_not_owner)
 {
     const auto done = start(m, [&](lease& held) -> asio::awaitable<void> {
         co_await held.async_release(asio::use_awaitable);
@@ -744,9 +744,8 @@ BOOST_AUTO_TEST_CASE(work_that_releases_its_lease_itself)
     check_free();
 }
 
-// The caller of the context's `run` gets all information: an `error_code` has no place for an
-// exception.
-BOOST_AUTO_TEST_CASE(an_operation_that_cannot_be_begun)
+// The caller of the context's `run` gets the exception, because an `error_code` cannot carry it.
+BOOST_AUTO_TEST_CASE(exception_of_an_operation_that_cannot_start_is_thrown_by_run)
 {
     completion<error_code, int> done(context.get_executor());
     done.start([&](auto handler) {
@@ -765,7 +764,7 @@ BOOST_AUTO_TEST_CASE(an_operation_that_cannot_be_begun)
     check_free();
 }
 
-BOOST_AUTO_TEST_CASE(an_operation_that_is_kept_can_be_started_more_than_once)
+BOOST_AUTO_TEST_CASE(deferred_with_lock_can_be_started_more_than_once)
 {
     int times = 0;
     const auto operation = with_lock(m, [&]() -> asio::awaitable<int> { co_return ++times; });
@@ -780,7 +779,7 @@ BOOST_AUTO_TEST_CASE(an_operation_that_is_kept_can_be_started_more_than_once)
     check_free();
 }
 
-BOOST_AUTO_TEST_CASE(work_that_can_only_be_moved_and_a_result_that_can_only_be_moved)
+BOOST_AUTO_TEST_CASE(work_and_result_can_be_move_only)
 {
     completion<std::exception_ptr, std::unique_ptr<int>> done(context.get_executor());
     done.start([&](auto handler) {
@@ -798,8 +797,8 @@ BOOST_AUTO_TEST_CASE(work_that_can_only_be_moved_and_a_result_that_can_only_be_m
     check_free();
 }
 
-// A coroutine whose executor is not the usual one.
-BOOST_AUTO_TEST_CASE(a_coroutine_of_another_executor)
+// A coroutine with another executor type than the usual one.
+BOOST_AUTO_TEST_CASE(coroutine_of_another_executor_type_can_be_the_work)
 {
     using another = asio::strand<asio::any_io_executor>;
     completion<std::exception_ptr, int> done(context.get_executor());
@@ -812,11 +811,11 @@ BOOST_AUTO_TEST_CASE(a_coroutine_of_another_executor)
     check_free();
 }
 
-BOOST_AUTO_TEST_CASE(cancelled_while_it_works)
+BOOST_AUTO_TEST_CASE(only_terminal_cancellation_reaches_the_work)
 {
     const auto done = start(m, [&] { return wait_for_ever(); });
     until([&] { return begun; });
-    // Only terminal is for the work.
+    // Only terminal cancellation is forwarded to the work.
     done->cancel(asio::cancellation_type::total);
     done->cancel(asio::cancellation_type::partial);
     poll();
@@ -830,9 +829,9 @@ BOOST_AUTO_TEST_CASE(cancelled_while_it_works)
     check_free();
 }
 
-BOOST_AUTO_TEST_CASE(cancelled_at_every_step)
+BOOST_AUTO_TEST_CASE(cancellation_at_every_step_frees_the_lock)
 {
-    // After each handler of the context: wherever the operation is by then.
+    // After each handler of the context, whatever the state of the operation.
     bool finished = false;
     for (int step = 0; step < 200 && !finished; ++step) {
         begun = ended = false;
@@ -860,7 +859,7 @@ BOOST_AUTO_TEST_CASE(cancelled_at_every_step)
     BOOST_TEST(finished);
 }
 
-BOOST_AUTO_TEST_CASE(the_work_is_destroyed_under_the_lock_and_before_the_handler_runs)
+BOOST_AUTO_TEST_CASE(work_is_destroyed_under_the_lock_and_before_the_handler_runs)
 {
     bool under_the_lock = false;
     std::shared_ptr<int> held_by_work(new int, [&](int* held) {
@@ -881,7 +880,7 @@ BOOST_AUTO_TEST_CASE(the_work_is_destroyed_under_the_lock_and_before_the_handler
     BOOST_TEST(under_the_lock);
 }
 
-BOOST_AUTO_TEST_CASE(many_at_once_exclude_each_other)
+BOOST_AUTO_TEST_CASE(many_with_lock_calls_exclude_each_other)
 {
     int inside = 0, total = 0;
     constexpr int many = 100;
@@ -916,7 +915,7 @@ asio::awaitable<void> inside_a_coroutine(mutex& m, mutex& other)
     BOOST_TEST(value == 21);
 }
 
-BOOST_AUTO_TEST_CASE(within_coroutines_and_within_each_other)
+BOOST_AUTO_TEST_CASE(with_lock_can_be_nested_in_coroutines)
 {
     const mutex constant(*locks, "b");
     mutex second = constant;
@@ -928,7 +927,7 @@ BOOST_AUTO_TEST_CASE(within_coroutines_and_within_each_other)
 }
 
 // The operator || waits for the first success.
-BOOST_AUTO_TEST_CASE(a_loss_cancels_the_work_beside_it_only_as_a_tuple)
+BOOST_AUTO_TEST_CASE(loss_cancels_parallel_work_only_as_a_tuple)
 {
     using namespace asio::experimental::awaitable_operators;
     const mutex brief(*locks, "brief", {.lease_time = 100ms, .renew_interval = 10ms});
@@ -953,7 +952,7 @@ BOOST_AUTO_TEST_CASE(a_loss_cancels_the_work_beside_it_only_as_a_tuple)
         until([&] { return begun; });
         space->erase("brief");
         until([&] { return reason == errc::lost; });
-        poll(); // what follows from that
+        poll(); // the handlers that the loss makes ready
         BOOST_TEST(ended == is_tuple);
         stop.emit(asio::cancellation_type::terminal);
         until([&] { return done.has_value(); });
@@ -961,7 +960,7 @@ BOOST_AUTO_TEST_CASE(a_loss_cancels_the_work_beside_it_only_as_a_tuple)
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_context_may_end_at_every_step)
+BOOST_AUTO_TEST_CASE(context_can_be_destroyed_at_every_step)
 {
     for (int step = 0; step < 60; ++step) {
         const auto token = std::make_shared<int>();
