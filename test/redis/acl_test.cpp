@@ -19,8 +19,8 @@ lock_options limited(milliseconds time)
     return result;
 }
 
-/// The words of the documented command that makes the user with the fewest rights for this layout,
-/// for locks whose names begin with "orders:".
+/// The words of the documented command that creates the user with the fewest rights for this
+/// layout, for locks whose names begin with "orders:".
 std::vector<std::string> documented_command()
 {
     const bool native = tested_layout() == config::key_layout::native;
@@ -32,7 +32,7 @@ config as(const redis_fixture& s, const std::vector<std::string>& command)
 {
     config result = s.direct();
     result.client_info = true;
-    result.health_check = 100ms; // so that this is done as well
+    result.health_check = 100ms; // so that health checks run as well
     result.user = command.at(2);
     for (const std::string& word : command) {
         if (word.starts_with('>'))
@@ -41,7 +41,7 @@ config as(const redis_fixture& s, const std::vector<std::string>& command)
     return result;
 }
 
-/// Makes the user of the README, with the conditional deletes that this server has.
+/// Creates the user of the README, with the conditional deletes of this server.
 void make_user(redis_fixture& s, const std::vector<std::string>& command)
 {
     s.raw.done(command);
@@ -55,7 +55,7 @@ bool refused(redis_fixture& s)
     return !s.raw.command({"ACL", "LOG", "1"}).items.empty();
 }
 
-/// A lease whose holder promises to be alive, where the layout knows that.
+/// A lease with heartbeats, if the layout supports them.
 lock_options promised(milliseconds time)
 {
     lock_options result = leased(time);
@@ -64,8 +64,8 @@ lock_options promised(milliseconds time)
     return result;
 }
 
-/// Waits for the lock of an external client, and receives its release. True if it did.
-bool follows_stranger(redis_fixture& s, test_client& a)
+/// Waits for the lock of an external client, and receives its release. Returns whether it did.
+bool follows_external_client(redis_fixture& s, test_client& a)
 {
     const auto listeners = [&] { return s.raw.subscribers(channel_of("orders:1")); };
     s.foreign_lock("orders:1", 8s, "3b5c8f5e-0000-4000-8000-000000000000:42");
@@ -78,9 +78,9 @@ bool follows_stranger(redis_fixture& s, test_client& a)
     return waiter.has_lease() && a.released(waiter.lease()) == success;
 }
 
-/// Everything that is done with a lock, as far as the rights allow: acquire, promise to be alive,
-/// re-enter, renew, wait, be notified, release; with the scripts in the server's cache and without.
-/// True when all of it was.
+/// Performs all operations on a lock that the rights allow, with the scripts in the script cache
+/// and without: acquire, heartbeat, reentrant acquisition, renew, wait, receive a wake-up, release.
+/// Returns whether all succeeded.
 bool use_everything(redis_fixture& s, const config& settings)
 {
     test_client a(s.context, settings);
@@ -97,19 +97,19 @@ bool use_everything(redis_fixture& s, const config& settings)
     s.raw.done({"SCRIPT", "FLUSH"});
     const error_code entry_left = entry.has_lease() ? b.released(entry.lease()) : entry.code();
     const error_code left = a.released(first.lease());
-    run_until(s.context, waiter); // woken: it would not poll for half a minute
+    run_until(s.context, waiter); // by a wake-up, because it polls only after half a minute
     const error_code next = waiter.has_lease() ? b.released(waiter.lease()) : waiter.code();
     s.eventually([&] { return s.watchers("orders:1") == 0 || refused(s); });
     const auto failed = a.stats().renewals_failed + b.stats().renewals_failed;
     BOOST_TEST_MESSAGE("entry " << entry_left.message() << ", release " << left.message()
                                 << ", next " << next.message() << ", renewals failed " << failed);
     return !entry_left && !left && !next && failed == 0 &&
-           (tested_layout() == config::key_layout::native || follows_stranger(s, a));
+           (tested_layout() == config::key_layout::native || follows_external_client(s, a));
 }
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(the_rights_that_the_documentation_names_are_enough)
+BOOST_AUTO_TEST_CASE(documented_rights_are_sufficient)
 {
     redis_fixture s;
     const auto command = documented_command();
@@ -119,8 +119,8 @@ BOOST_AUTO_TEST_CASE(the_rights_that_the_documentation_names_are_enough)
     BOOST_TEST(!s.exists("orders:1"));
 }
 
-// Without a replica it ends without the lock, but not for want of a right.
-BOOST_AUTO_TEST_CASE(with_one_more_replicas_can_be_asked)
+// Without a replica the lock fails, but not because of a missing right.
+BOOST_AUTO_TEST_CASE(documented_rights_plus_wait_allow_replica_confirmation)
 {
     redis_fixture s;
     const auto command = documented_command();
@@ -137,11 +137,11 @@ BOOST_AUTO_TEST_CASE(with_one_more_replicas_can_be_asked)
     BOOST_TEST(!refused(s));
 }
 
-BOOST_AUTO_TEST_CASE(each_right_that_the_documentation_names_is_used)
+BOOST_AUTO_TEST_CASE(each_documented_right_is_needed)
 {
     const auto command = documented_command();
     for (const std::string& right : command) {
-        // It is for connections that were lost, and not over a local socket.
+        // This right is used after lost connections, and not over a local socket.
         if (!right.starts_with('+') || right == "+client|kill")
             continue;
         redis_fixture s;

@@ -1,5 +1,5 @@
 // The results of the scripts that check rights and commands for each reply, including texts of
-// servers that are not here: the replies come from the test instead of the server.
+// servers that are not installed here. The test supplies the replies instead of a server.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/protocol/script.hpp"
@@ -15,7 +15,7 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-// Of ARGV: which call is refused, and with what. The refusal begins with the call's name.
+// ARGV selects the rejected call and the error. The error begins with the name of the call.
 const std::string in_place_of_the_server = R"(
 local made = 0
 local redis = {
@@ -61,7 +61,7 @@ struct fixture
                                std::to_string(refused), text});
     }
 
-    /// How many commands it tries.
+    /// The number of commands that the script tries.
     std::size_t size(const redis_store::script& check)
     {
         std::size_t number = 1;
@@ -78,7 +78,7 @@ struct fixture
 
 BOOST_FIXTURE_TEST_SUITE(check_scripts, fixture)
 
-BOOST_AUTO_TEST_CASE(each_command_that_is_missing_or_denied_is_named)
+BOOST_AUTO_TEST_CASE(missing_or_denied_command_is_named)
 {
     for (const redis_store::script* const check : all_checks) {
         const std::size_t calls = size(*check);
@@ -101,8 +101,8 @@ BOOST_AUTO_TEST_CASE(each_command_that_is_missing_or_denied_is_named)
     }
 }
 
-// The key of the check need not be the user's, and what passes by itself is no reason.
-BOOST_AUTO_TEST_CASE(no_other_error_says_anything)
+// The key of the check need not belong to the user, and a temporary error is no reason.
+BOOST_AUTO_TEST_CASE(other_errors_are_ignored)
 {
     for (const redis_store::script* const check : all_checks) {
         const std::size_t calls = size(*check);

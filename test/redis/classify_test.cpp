@@ -1,4 +1,4 @@
-// What servers say when they refuse, in the words of each of them, and what is made of it.
+// The errors of each server product, and the meaning of each.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/connection/readiness_check.hpp"
@@ -30,10 +30,10 @@ void means(errc meaning, std::initializer_list<std::string_view> texts)
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(what_an_error_means)
+BOOST_AUTO_TEST_SUITE(error_meanings)
 
-// Not executed, and a later try may be.
-BOOST_AUTO_TEST_CASE(refused_for_now)
+// The request was not executed, and a retry may be.
+BOOST_AUTO_TEST_CASE(temporary_server_errors_are_store_refused)
 {
     means(errc::store_refused,
           {
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(refused_for_now)
               "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to "
               "persist to disk. script: 8d3c4a0f1f0e2f8a2a2b57a8ae9c83f4e6a4b1de, on "
               "@user_script:64.",
-              // Inside a script: 6.2 wraps it.
+              // Inside a script: 6.2 wraps the error.
               "ERR Error running script (call to f_8d3c4a0f1f0e2f8a2a2b57a8ae9c83f4e6a4b1de): "
               "@user_script:64: -OOM command not allowed when used memory > 'maxmemory'.",
               "ERR Error running script (call to f_8d3c4a0f1f0e2f8a2a2b57a8ae9c83f4e6a4b1de): "
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(refused_for_now)
           });
 }
 
-BOOST_AUTO_TEST_CASE(not_permitted)
+BOOST_AUTO_TEST_CASE(missing_rights_are_permission_denied)
 {
     means(errc::permission_denied,
           {
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(not_permitted)
           });
 }
 
-BOOST_AUTO_TEST_CASE(not_there)
+BOOST_AUTO_TEST_CASE(missing_commands_are_not_supported)
 {
     means(errc::not_supported,
           {
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(not_there)
     means(errc::invalid_option, {"ERR DB index is out of range", "ERR invalid DB index"});
 }
 
-BOOST_AUTO_TEST_CASE(of_another_type)
+BOOST_AUTO_TEST_CASE(key_of_another_type_is_wrong_type)
 {
     means(errc::wrong_type,
           {
@@ -175,8 +175,8 @@ BOOST_AUTO_TEST_CASE(of_another_type)
           });
 }
 
-// A script that failed halfway is not taken back: what it has written stays.
-BOOST_AUTO_TEST_CASE(of_a_script_that_failed_for_a_reason_that_is_not_known)
+// The writes of a script that failed halfway remain.
+BOOST_AUTO_TEST_CASE(script_that_failed_halfway_has_an_unknown_outcome)
 {
     means(errc::outcome_unknown,
           {
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(of_a_script_that_failed_for_a_reason_that_is_not_known)
           });
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_serves_nothing_is_told_apart)
+BOOST_AUTO_TEST_CASE(server_that_serves_nothing_is_detected)
 {
     for (const char* text :
          {"LOADING Redis is loading the dataset in memory", "BUSY Valkey is busy running a script.",
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_serves_nothing_is_told_apart)
     BOOST_TEST(!is_script_missing("ERR NOSCRIPT"));
 }
 
-BOOST_AUTO_TEST_CASE(the_words_of_the_server_are_found_in_a_log)
+BOOST_AUTO_TEST_CASE(server_message_is_extracted_from_a_log)
 {
     BOOST_TEST(find_words("") == "");
     BOOST_TEST(find_words("Connect: Connection refused\n") == "");
@@ -228,11 +228,11 @@ BOOST_AUTO_TEST_CASE(the_words_of_the_server_are_found_in_a_log)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(what_an_answer_holds)
+BOOST_AUTO_TEST_SUITE(reply_contents)
 
-// Whole numbers, alone or in one list; a text; nothing; an error. All else, and anything deeper, is
-// odd: scripts do not return it.
-BOOST_AUTO_TEST_CASE(each_type_in_each_depth)
+// Valid replies: integers, alone or in one list, a text, null, or an error. Other or deeper replies
+// are malformed, because scripts do not return them.
+BOOST_AUTO_TEST_CASE(each_reply_type_is_read_at_each_depth)
 {
     using boost::redis::resp3::type;
     constexpr type types[] = {type::array,
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(each_type_in_each_depth)
                 }
 }
 
-BOOST_AUTO_TEST_CASE(an_answer_is_so_many_numbers_and_nothing_else)
+BOOST_AUTO_TEST_CASE(reply_matches_only_its_exact_count_of_numbers)
 {
     for (std::size_t count = 0; count < 4; ++count)
         for (std::size_t asked = 0; asked < 4; ++asked) {
@@ -304,8 +304,8 @@ BOOST_AUTO_TEST_CASE(an_answer_is_so_many_numbers_and_nothing_else)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-// What SCRIPT LOAD and sha1sum say.
-BOOST_AUTO_TEST_CASE(a_script_is_known_by_the_hash_of_its_text)
+// The hashes of SCRIPT LOAD and sha1sum.
+BOOST_AUTO_TEST_CASE(script_hash_is_the_sha1_of_its_text)
 {
     BOOST_TEST(script("").sha == "da39a3ee5e6b4b0d3255bfef95601890afd80709");
     BOOST_TEST(script("return 1").sha == "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
@@ -360,15 +360,15 @@ bool says(const std::string& text, errc code, std::string_view words)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(a_server_that_serves)
+BOOST_AUTO_TEST_CASE(serving_server_is_ready_and_reports_its_time)
 {
     readiness_check check(redisson_script_set());
     BOOST_TEST(found(hello, loaded, {one, none, time_told}, check) == "ready");
     BOOST_TEST((check.server_us() == 1'700'000'000'000'007));
 }
 
-// A limit made of a time that is none would refuse everything, or nothing.
-BOOST_AUTO_TEST_CASE(what_is_no_time_is_not_taken_for_one)
+// A limit based on an invalid time would reject every late request, or none.
+BOOST_AUTO_TEST_CASE(invalid_server_time_is_ignored)
 {
     for (const std::string_view said :
          {"*2\r\n:1700000000\r\n:1000000\r\n", "*2\r\n:1700000000\r\n:-1\r\n",
@@ -384,15 +384,15 @@ BOOST_AUTO_TEST_CASE(what_is_no_time_is_not_taken_for_one)
     BOOST_TEST((latest.server_us() == 1'700'000'000'999'999));
 }
 
-BOOST_AUTO_TEST_CASE(more_answers_than_questions_change_nothing)
+BOOST_AUTO_TEST_CASE(surplus_replies_of_a_readiness_check_are_ignored)
 {
     readiness_check check(redisson_script_set());
     BOOST_TEST(found(hello, loaded, {one, none, time_told, "-LOADING x\r\n"}, check) == "ready");
     BOOST_TEST((check.server_us() == 1'700'000'000'000'007));
 }
 
-// Only a certain failure keeps a client out; the requests themselves report the rest.
-BOOST_AUTO_TEST_CASE(what_is_not_certain_is_no_reason)
+// Only a certain failure prevents a connection. The requests themselves report other failures.
+BOOST_AUTO_TEST_CASE(uncertain_failure_does_not_prevent_readiness)
 {
     constexpr std::string_view noperm =
         "-NOPERM User u has no permissions to run the 'x' command\r\n";
@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_certain_is_no_reason)
     BOOST_TEST(found("*0\r\n", loaded, one, none) == "ready");
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_never_will)
+BOOST_AUTO_TEST_CASE(permanent_failure_prevents_readiness)
 {
     BOOST_TEST(says(found(hello, loaded, "-NOPERM HSET, which locks need: x\r\n", none),
                     errc::permission_denied, "NOPERM HSET, which locks need: x"));
@@ -421,7 +421,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_never_will)
                     errc::permission_denied, "NOPERM eval"));
 }
 
-BOOST_AUTO_TEST_CASE(a_server_of_another_kind)
+BOOST_AUTO_TEST_CASE(cluster_node_or_sentinel_is_not_supported)
 {
     for (const char* cluster : {"%1\r\n$4\r\nmode\r\n$7\r\ncluster\r\n",
                                 "*4\r\n$2\r\nid\r\n:7\r\n$4\r\nmode\r\n$7\r\ncluster\r\n"})
@@ -433,7 +433,7 @@ BOOST_AUTO_TEST_CASE(a_server_of_another_kind)
             .starts_with(error_code(errc::not_supported).message() + ": the server is a Sentinel"));
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_does_not_serve_now)
+BOOST_AUTO_TEST_CASE(loading_or_busy_server_is_store_refused)
 {
     BOOST_TEST(says(found("-LOADING x\r\n", "-LOADING x\r\n", "-LOADING x\r\n", "-LOADING x\r\n"),
                     errc::store_refused, "LOADING x"));

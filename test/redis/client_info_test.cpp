@@ -40,7 +40,7 @@ config telling(const redis_fixture& s)
     return settings;
 }
 
-/// One that holds a lock and has written its record.
+/// A client that holds a lock and has written its record.
 struct holder
 {
     holder(redis_fixture& s, const config& settings)
@@ -67,7 +67,7 @@ void is_this_process(const client_info& info)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(a_client_says_who_it_is_once_and_for_a_time)
+BOOST_AUTO_TEST_CASE(client_record_is_written_once_with_a_ttl)
 {
     redis_fixture s;
     holder h(s, telling(s));
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_client_says_who_it_is_once_and_for_a_time)
     BOOST_TEST(fields["program"] == "client_info_test");
     const auto life = s.left(key_of(h.one.locks));
     BOOST_TEST((life > 60'000 && life <= 600'000));
-    // Many locks later nothing was added.
+    // Further locks do not write the record again.
     s.raw.done({"HDEL", key_of(h.one.locks), "program"});
     for (int i = 0; i < 20; ++i) {
         lease held = h.one.take("other", leased(long_time));
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_client_says_who_it_is_once_and_for_a_time)
     BOOST_TEST(read(s.raw, key_of(h.one.locks)).count("program") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(it_outlives_leases_longer_than_that)
+BOOST_AUTO_TEST_CASE(client_record_outlives_longer_leases)
 {
     redis_fixture s;
     test_client one(s.context, telling(s));
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(it_outlives_leases_longer_than_that)
     s.eventually([&] { return s.left(key_of(one.locks)) > milliseconds(14h).count(); });
 }
 
-BOOST_AUTO_TEST_CASE(who_is_kept_out_is_told_who_holds)
+BOOST_AUTO_TEST_CASE(failed_lock_reports_the_client_record_of_the_holder)
 {
     redis_fixture s;
     holder h(s, telling(s));
@@ -108,13 +108,13 @@ BOOST_AUTO_TEST_CASE(who_is_kept_out_is_told_who_holds)
     run_until(s.context, waited);
     BOOST_TEST(waited.code() == errc::timed_out);
     is_this_process(told(other));
-    // Also of its own leases.
+    // The same for the locks of this client.
     const started own = h.one.try_lock("lock", leased(long_time));
     run_until(s.context, own);
     is_this_process(told(h.one));
 }
 
-BOOST_AUTO_TEST_CASE(it_can_be_switched_off)
+BOOST_AUTO_TEST_CASE(client_record_can_be_disabled)
 {
     redis_fixture s;
     config quiet = telling(s);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(it_can_be_switched_off)
     BOOST_TEST(!s.exists(key_of(h.one.locks)));
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_refuses_it_is_asked_once_a_connection)
+BOOST_AUTO_TEST_CASE(rejected_client_record_is_tried_once_per_connection)
 {
     redis_fixture s;
     s.raw.done({"ACL", "SETUSER", "limited", "on", "nopass", "~lock*", "~other*",
@@ -157,8 +157,8 @@ BOOST_AUTO_TEST_CASE(a_server_that_refuses_it_is_asked_once_a_connection)
     BOOST_TEST(h.one.stats().disconnects == 0u);
 }
 
-// It must not stay for ever.
-BOOST_AUTO_TEST_CASE(what_cannot_be_given_an_end_is_taken_away)
+// The record must not remain forever.
+BOOST_AUTO_TEST_CASE(client_record_without_a_ttl_is_deleted)
 {
     redis_fixture s;
     const auto made = s.raw.command({"ACL", "SETUSER", "limited", "on", "nopass", "~*", "&*",
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_given_an_end_is_taken_away)
                                      "(+pexpire ~lock* ~redisson_* ~leasehold:[^c]* "
                                      "~leasehold:check)"});
     if (made.is_error())
-        return; // a server before 7.0, which knows no such rights
+        return; // a server before 7.0, which does not support such rights
     config settings = telling(s);
     settings.user = "limited";
     holder h(s, settings);
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_given_an_end_is_taken_away)
     s.eventually([&] { return !s.exists(key_of(h.one.locks)); });
 }
 
-BOOST_AUTO_TEST_CASE(it_is_said_again_to_a_server_that_has_lost_it)
+BOOST_AUTO_TEST_CASE(lost_client_record_is_written_again)
 {
     redis_fixture s({}, {.tcp = true});
     holder h(s, telling(s));
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(it_is_said_again_to_a_server_that_has_lost_it)
     });
 }
 
-BOOST_AUTO_TEST_CASE(in_a_cluster_it_has_a_slot_of_its_own)
+BOOST_AUTO_TEST_CASE(client_record_in_a_cluster_has_its_own_slot)
 {
     cluster_deployment cluster;
     asio::io_context context;
@@ -212,15 +212,15 @@ BOOST_AUTO_TEST_CASE(in_a_cluster_it_has_a_slot_of_its_own)
     is_this_process(told(other));
 }
 
-// A quorum has keys of its own, so the layout changes nothing.
-BOOST_AUTO_TEST_CASE(each_member_of_a_quorum_is_told)
+// A quorum has keys of its own, so the layout does not matter.
+BOOST_AUTO_TEST_CASE(client_record_is_written_to_each_quorum_member)
 {
     quorum_deployment members;
     asio::io_context context;
     test_client one(context, members.settings());
     test_client other(context, members.settings());
     const std::string key = key_of(one.locks);
-    std::vector<lease> held; // the first of them perhaps of two members
+    std::vector<lease> held; // the first lock may be held by two members only
     held.push_back(one.take("lock", leased(long_time)));
     eventually(context, [&] {
         held.push_back(one.take("more" + std::to_string(held.size()), leased(long_time)));
@@ -233,14 +233,14 @@ BOOST_AUTO_TEST_CASE(each_member_of_a_quorum_is_told)
         BOOST_TEST(!!tried.code());
         is_this_process(told(other));
     };
-    // One that knows the holder is enough.
+    // One member that knows the holder is enough.
     members[0].connect().done({"DEL", key});
     members[1].connect().done({"DEL", key});
     is_told(other.try_lock("lock", leased(long_time)));
     is_told(other.lock_for(200ms, "lock", leased(long_time)));
 }
 
-BOOST_AUTO_TEST_CASE(a_member_that_comes_later_is_told_with_the_next_renewal)
+BOOST_AUTO_TEST_CASE(late_quorum_member_gets_the_client_record_with_a_renewal)
 {
     quorum_deployment members;
     asio::io_context context;
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(a_member_that_comes_later_is_told_with_the_next_renewal)
     BOOST_TEST(held.valid());
 }
 
-BOOST_AUTO_TEST_CASE(no_member_of_a_quorum_is_told_where_it_is_switched_off)
+BOOST_AUTO_TEST_CASE(disabled_client_record_is_written_to_no_quorum_member)
 {
     quorum_deployment members;
     asio::io_context context;

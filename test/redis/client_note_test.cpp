@@ -1,4 +1,4 @@
-// What a client writes about itself, and when.
+// What a client records about itself, and when.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/pipeline/client_note.hpp"
@@ -72,7 +72,7 @@ reply text(std::string_view said)
 
 BOOST_AUTO_TEST_SUITE(client_notes)
 
-BOOST_AUTO_TEST_CASE(all_that_is_said_is_written_with_an_end)
+BOOST_AUTO_TEST_CASE(client_note_is_written_with_a_ttl)
 {
     client_note note(somebody);
     BOOST_TEST((note.said() == somebody));
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(all_that_is_said_is_written_with_an_end)
     BOOST_TEST((test::commands_in(away.payload()) == std::vector<words>{{"DEL", key_of_all}}));
 }
 
-BOOST_AUTO_TEST_CASE(it_is_due_when_an_owner_was_seen)
+BOOST_AUTO_TEST_CASE(client_note_is_due_after_the_first_owner)
 {
     client_note note(somebody);
     BOOST_TEST(!is_due(note, begin));
@@ -95,12 +95,12 @@ BOOST_AUTO_TEST_CASE(it_is_due_when_an_owner_was_seen)
     BOOST_TEST(!is_due(note, begin));
     note.belongs_to(owner_of_all);
     BOOST_TEST(is_due(note, begin));
-    // The first one counts: a client has one name.
+    // The first owner counts, because a client has one name.
     note.belongs_to("0000000b-1111-1111-1111-111111111111:1");
     BOOST_TEST(note.key() == key_of_all);
 }
 
-BOOST_AUTO_TEST_CASE(it_is_due_again_after_a_third_of_its_life)
+BOOST_AUTO_TEST_CASE(client_note_is_due_again_after_a_third_of_its_ttl)
 {
     client_note note(somebody);
     note.belongs_to(owner_of_all);
@@ -114,15 +114,15 @@ BOOST_AUTO_TEST_CASE(it_is_due_again_after_a_third_of_its_life)
     BOOST_TEST(is_due(note, begin + 400s));
 }
 
-// A holder with such a long lease renews that rarely.
-BOOST_AUTO_TEST_CASE(it_lives_for_three_of_the_longest_lease)
+// A holder with such a long lease also renews rarely.
+BOOST_AUTO_TEST_CASE(ttl_of_a_client_note_is_three_of_the_longest_lease)
 {
     client_note note(somebody);
     note.belongs_to(owner_of_all);
     note.lives_for(200s);
     BOOST_TEST(life_of(written(note)) == "600000");
     note.lives_for(300s);
-    BOOST_TEST(!is_due(note, begin)); // two of them fit
+    BOOST_TEST(!is_due(note, begin)); // two leases fit into the TTL
     note.lives_for(300s + 1ms);
     BOOST_TEST(is_due(note, begin));
     note.lives_for(1s); // another, shorter one
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(it_lives_for_three_of_the_longest_lease)
     BOOST_TEST(life_of(written(note)).size() == 12u); // decades, and no overflow
 }
 
-BOOST_AUTO_TEST_CASE(who_cannot_write_it_now_waits)
+BOOST_AUTO_TEST_CASE(postponed_client_note_is_due_later_or_at_a_new_connection)
 {
     client_note note(somebody);
     note.belongs_to(owner_of_all);
@@ -141,11 +141,11 @@ BOOST_AUTO_TEST_CASE(who_cannot_write_it_now_waits)
     BOOST_TEST(!is_due(note, begin + 10s - 1ms));
     BOOST_TEST(is_due(note, begin + 10s));
     note.put_off(begin + 20s);
-    note.begin(); // a server is there
+    note.begin(); // a connected server
     BOOST_TEST(is_due(note, begin));
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_may_not_have_it_is_told)
+BOOST_AUTO_TEST_CASE(client_note_is_due_again_at_a_new_connection)
 {
     client_note note(somebody);
     note.belongs_to(owner_of_all);
@@ -155,15 +155,15 @@ BOOST_AUTO_TEST_CASE(a_server_that_may_not_have_it_is_told)
     BOOST_TEST(is_due(note, begin));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_answered)
+BOOST_AUTO_TEST_CASE(replies_decide_whether_a_client_note_is_written_again)
 {
     const reply yes{}, no = error("NOPERM no"), later = error("LOADING later");
     struct row
     {
         const reply& first;
         const reply& second;
-        bool stays; ///< It is there, and would stay for ever.
-        bool again; ///< May be written again at this server.
+        bool stays; ///< The note exists without a TTL.
+        bool again; ///< The note may be written to this server again.
     };
     const row table[] = {
         {yes, yes, false, true},   {yes, no, true, false},      {no, yes, false, false},
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(what_is_answered)
     BOOST_TEST(!note.answered({}));
 }
 
-BOOST_AUTO_TEST_CASE(each_field_is_read)
+BOOST_AUTO_TEST_CASE(every_field_of_a_client_note_is_read)
 {
     note_reading reading(client_of_all);
     BOOST_TEST(reading.key() == key_of_all);
@@ -202,8 +202,8 @@ BOOST_AUTO_TEST_CASE(each_field_is_read)
     BOOST_TEST((reading.found() == somebody));
 }
 
-// Anybody may have written it.
-BOOST_AUTO_TEST_CASE(what_is_no_number_or_too_long_is_not_taken)
+// Any client may have written it.
+BOOST_AUTO_TEST_CASE(invalid_or_long_fields_of_a_client_note_are_cut)
 {
     for (const char* const number : {"", "x", "1x", " 1", "-1", "0", "99999999999999999999"}) {
         note_reading reading(client_of_all);

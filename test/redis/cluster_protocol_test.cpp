@@ -63,7 +63,7 @@ struct seen_node
     std::string endpoint, health;
 };
 
-/// As a server writes it; in RESP2 its maps are lists.
+/// In the form of a server. In RESP2, maps are lists.
 std::string node(const seen_node& n, char map)
 {
     return list({bulk("id"), bulk("e10b"), bulk("port"), number(n.port), bulk("ip"), bulk(n.ip),
@@ -109,8 +109,8 @@ std::string describe(const topology& t)
 
 BOOST_AUTO_TEST_SUITE(slots)
 
-// Those in the specification of Redis Cluster, and some from the replies of a server.
-BOOST_AUTO_TEST_CASE(are_those_of_the_server)
+// The examples of the Redis Cluster specification, and some from a server.
+BOOST_AUTO_TEST_CASE(slot_of_a_name_matches_the_server)
 {
     BOOST_TEST(slot_of("123456789") == 12739);
     BOOST_TEST(slot_of("stock:2") == slot_of("{stock:2}.x"));
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(are_those_of_the_server)
     BOOST_TEST(slot_of("{") != slot_of(""));
 }
 
-BOOST_AUTO_TEST_CASE(have_a_short_tag_each)
+BOOST_AUTO_TEST_CASE(each_slot_has_a_short_tag)
 {
     std::set<std::string> seen;
     for (std::size_t slot = 0; slot < slot_count; ++slot) {
@@ -133,14 +133,14 @@ BOOST_AUTO_TEST_CASE(have_a_short_tag_each)
         BOOST_REQUIRE(tag.size() <= 6);
         BOOST_REQUIRE(seen.insert(tag).second);
     }
-    // All clients of all versions have to agree on it.
+    // All clients of all versions must agree on the tag.
     std::string first;
     append_short_tag(slot_of("7"), first);
     BOOST_TEST(first == "7");
 }
 
-// All keys and channels of a name are where the name is.
-BOOST_AUTO_TEST_CASE(of_a_name_and_what_belongs_to_it_are_one)
+// All keys and channels of a name are in the slot of the name.
+BOOST_AUTO_TEST_CASE(all_keys_of_a_name_share_its_slot)
 {
     for (const std::string& name :
          {"stock"s, "a{b}c"s, "a{"s, "a}b"s, "{}x"s, "{"s, "}"s, "{}"s, "{a}{b}"s, "a{}{b}"s,
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(of_a_name_and_what_belongs_to_it_are_one)
     }
 }
 
-BOOST_AUTO_TEST_CASE(of_two_names_have_keys_of_their_own)
+BOOST_AUTO_TEST_CASE(different_names_have_different_keys)
 {
     std::set<std::string> seen;
     for (const char* name : {"a", "{a}", "{a}b", "b{a}", "{}a", "{}", "{", "7", "{7}"}) {
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(redirections)
 
-BOOST_AUTO_TEST_CASE(say_where_to_go)
+BOOST_AUTO_TEST_CASE(redirection_names_kind_slot_and_address)
 {
     using kind = redirection::kind;
     const redirection moved = read_redirection("MOVED 3999 127.0.0.1:6381");
@@ -191,14 +191,14 @@ BOOST_AUTO_TEST_CASE(say_where_to_go)
     BOOST_TEST((read_redirection("CLUSTERDOWN").what == kind::down));
 }
 
-BOOST_AUTO_TEST_CASE(without_a_host_lead_to_who_said_so)
+BOOST_AUTO_TEST_CASE(redirection_without_a_host_has_an_empty_host)
 {
     BOOST_TEST(read_redirection("MOVED 1 :6379").where.host.empty());
     BOOST_TEST(read_redirection("MOVED 1 ?:6379").where.host.empty());
 }
 
-// It was not executed, and more is not known.
-BOOST_AUTO_TEST_CASE(that_make_no_sense_are_tried_again)
+// The request was not executed, and nothing else is known.
+BOOST_AUTO_TEST_CASE(malformed_redirection_is_try_again)
 {
     for (const char* text :
          {"MOVED", "MOVED x 127.0.0.1:1", "MOVED 16384 127.0.0.1:1", "MOVED 1 127.0.0.1",
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(that_make_no_sense_are_tried_again)
         BOOST_TEST((read_redirection(text).what == redirection::kind::try_again), text);
 }
 
-BOOST_AUTO_TEST_CASE(are_no_other_errors)
+BOOST_AUTO_TEST_CASE(other_error_is_no_redirection)
 {
     for (const char* text : {"", "ERR MOVED 1 a:1", "MOVEDX 1 a:1", "WRONGTYPE", "READONLY x",
                              "ASKING", "NOSCRIPT No matching script"})
@@ -240,18 +240,18 @@ std::string next_of(const request_ptr& one)
 
 BOOST_AUTO_TEST_SUITE(lanes)
 
-BOOST_AUTO_TEST_CASE(an_acquire_is_undone_by_the_later_release_of_its_owner_and_entry)
+BOOST_AUTO_TEST_CASE(acquire_is_undone_by_a_later_release_of_its_owner_and_entry)
 {
     const lane all{{asks("a:1"), asks("a:2"), leaves("a:1"), asks("a:1", "e"), leaves("a:2", "e")}};
     BOOST_TEST(is_undone(all, *all.requests[0]));
-    BOOST_TEST(!is_undone(all, *all.requests[1])); // that one leaves an entry
+    BOOST_TEST(!is_undone(all, *all.requests[1])); // that release has an entry
     BOOST_TEST(!is_undone(all, *all.requests[2]));
-    BOOST_TEST(!is_undone(all, *all.requests[3])); // it came after the release
+    BOOST_TEST(!is_undone(all, *all.requests[3])); // sent after the release
     BOOST_TEST(!is_undone(all, *all.requests[4]));
 }
 
 // The first request must be executed first, and the order at two nodes is unknown.
-BOOST_AUTO_TEST_CASE(what_was_sent_on_goes_alone)
+BOOST_AUTO_TEST_CASE(redirected_request_blocks_later_requests_of_its_name)
 {
     for (const bool sent_on : {false, true}) {
         request_lanes all;
@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(what_was_sent_on_goes_alone)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_release_does_not_bring_in_who_has_left_since)
+BOOST_AUTO_TEST_CASE(release_does_not_enqueue_an_owner_that_has_left_since)
 {
     const lane all{{leaves("a:1", "", "a:2"), leaves("a:2"), leaves("a:3", "", "a:4")}};
     BOOST_TEST(!is_undone(all, *all.requests[0]));
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(topologies)
 
-BOOST_AUTO_TEST_CASE(are_read_of_shards)
+BOOST_AUTO_TEST_CASE(topology_is_read_from_cluster_shards)
 {
     const config settings = of_cluster();
     for (const char map : {'%', '*'}) {
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(are_read_of_shards)
     }
 }
 
-BOOST_AUTO_TEST_CASE(name_the_master_that_is_there)
+BOOST_AUTO_TEST_CASE(topology_prefers_the_online_master)
 {
     const config settings = of_cluster();
     const seen_node dead{"master", "10.0.0.1", 7001, "10.0.0.1", "fail"};
@@ -327,7 +327,7 @@ BOOST_AUTO_TEST_CASE(name_the_master_that_is_there)
     BOOST_TEST_REQUIRE(found.has_value());
     BOOST_TEST(describe(*found) == "0-16383=10.0.0.1:7001 ");
 
-    // Of two that both say so the first, each time.
+    // If two nodes claim the slot, the first counts, each time.
     const seen_node other{"master", "10.0.0.5", 7005, "10.0.0.5", "online"};
     const auto first = read_shards(read(list({shard({0, 16383}, {next, other})})), asked,
                                    address_reading(settings));
@@ -335,7 +335,7 @@ BOOST_AUTO_TEST_CASE(name_the_master_that_is_there)
     BOOST_TEST(describe(*first) == "0-16383=10.0.0.4:7004 ");
 }
 
-BOOST_AUTO_TEST_CASE(without_a_host_lead_to_who_was_asked)
+BOOST_AUTO_TEST_CASE(node_without_a_host_is_at_the_address_of_the_sender)
 {
     const config settings = of_cluster();
     for (const char* unknown : {"", "?"}) {
@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(without_a_host_lead_to_who_was_asked)
     }
 }
 
-BOOST_AUTO_TEST_CASE(without_an_endpoint_are_at_their_address)
+BOOST_AUTO_TEST_CASE(node_without_an_endpoint_is_at_its_address)
 {
     const config settings = of_cluster();
     for (const char* unknown : {"", "?"}) {
@@ -359,7 +359,7 @@ BOOST_AUTO_TEST_CASE(without_an_endpoint_are_at_their_address)
     }
 }
 
-BOOST_AUTO_TEST_CASE(over_tls_name_the_ports_of_tls)
+BOOST_AUTO_TEST_CASE(topology_over_tls_has_the_tls_ports)
 {
     const config settings("rediss+cluster://seed");
     const auto found = read_shards(
@@ -369,7 +369,7 @@ BOOST_AUTO_TEST_CASE(over_tls_name_the_ports_of_tls)
     BOOST_TEST(describe(*found) == "0-16383=10.0.0.1:8001 ");
 }
 
-BOOST_AUTO_TEST_CASE(are_read_of_slots)
+BOOST_AUTO_TEST_CASE(topology_is_read_from_cluster_slots)
 {
     const config settings = of_cluster();
     const auto at = [](std::string_view host, int port) {
@@ -383,7 +383,7 @@ BOOST_AUTO_TEST_CASE(are_read_of_slots)
     BOOST_TEST(describe(*found) == "0-99=10.0.0.1:7001 200-16383=seed:7002 +10.0.0.4:7004 ");
 }
 
-BOOST_AUTO_TEST_CASE(are_translated_by_the_address_map)
+BOOST_AUTO_TEST_CASE(address_map_translates_addresses)
 {
     config settings = of_cluster();
     settings.address_map = {{{"10.0.0.1", 7001}, {"gate", 9001}},
@@ -396,7 +396,7 @@ BOOST_AUTO_TEST_CASE(are_translated_by_the_address_map)
     BOOST_TEST((reached({"10.0.0.3", 7003}, asked) == config::address{"10.0.0.3", 7003}));
 }
 
-BOOST_AUTO_TEST_CASE(are_translated_once_also_where_the_result_is_in_the_address_map)
+BOOST_AUTO_TEST_CASE(address_map_translates_an_address_only_once)
 {
     config settings = of_cluster();
     settings.address_map = {{{"one", 0}, {"two", 0}}, {{"two", 0}, {"one", 0}}};
@@ -405,7 +405,7 @@ BOOST_AUTO_TEST_CASE(are_translated_once_also_where_the_result_is_in_the_address
     BOOST_TEST((reached({"two", 7001}, asked) == config::address{"one", 7001}));
 }
 
-BOOST_AUTO_TEST_CASE(that_serve_nothing_or_make_no_sense_are_none)
+BOOST_AUTO_TEST_CASE(malformed_or_empty_topology_is_rejected)
 {
     const config settings = of_cluster();
     const address_reading reached(settings);

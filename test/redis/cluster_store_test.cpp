@@ -1,5 +1,5 @@
-// The store of a cluster, over masters played by the test: the node of each request, and the effect
-// of moving slots.
+// The store of a cluster, over masters that the test simulates: the node of each request, and the
+// effect of moving slots.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/commands/native_keys.hpp"
@@ -34,7 +34,7 @@ using test::served;
 using test::words;
 
 constexpr std::int64_t server_time = 1'700'000'000'000'000;
-constexpr std::size_t listens = 14; ///< The place of that flag among the words of an acquire.
+constexpr std::size_t listens = 14; ///< The index of that flag in the words of an acquire.
 
 struct cluster_fixture : test::masters_fixture, store_listener
 {
@@ -82,7 +82,7 @@ struct cluster_fixture : test::masters_fixture, store_listener
         return numbers({1});
     }
 
-    /// Another owner has every lock, and each acquire joins the queue.
+    /// Another owner holds every lock, and each acquire enters the queue.
     static std::optional<std::string> all_wait(const std::string&, const words& asked)
     {
         return asked[1] == of_native().acquire.sha
@@ -114,7 +114,7 @@ struct cluster_fixture : test::masters_fixture, store_listener
         });
     }
 
-    /// All that was subscribed and left, as "host VERB channel".
+    /// All subscriptions and unsubscriptions, as "host VERB channel".
     [[nodiscard]] std::vector<std::string> channels() const
     {
         std::vector<std::string> texts;
@@ -169,7 +169,7 @@ std::string name_in(std::size_t slot)
 
 BOOST_AUTO_TEST_SUITE(cluster_store)
 
-BOOST_AUTO_TEST_CASE(the_first_and_the_last_slot_of_each_range_are_served_there)
+BOOST_AUTO_TEST_CASE(first_and_last_slot_of_a_range_are_sent_to_its_node)
 {
     for (const char* const layout : {"redisson", "native"}) {
         cluster_fixture f(layout);
@@ -187,8 +187,8 @@ BOOST_AUTO_TEST_CASE(the_first_and_the_last_slot_of_each_range_are_served_there)
     }
 }
 
-// For a moment in a failover no node is named for the slots of the master that is gone.
-BOOST_AUTO_TEST_CASE(slots_that_a_map_leaves_out_stay_where_they_were)
+// During a failover, the map may name no node for the slots of the lost master.
+BOOST_AUTO_TEST_CASE(slot_missing_from_the_map_keeps_its_node)
 {
     cluster_fixture f("redisson");
     f.acquire(name_in(0));
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(slots_that_a_map_leaves_out_stay_where_they_were)
         return host == "b" ? std::optional<std::string>("-CLUSTERDOWN down\r\n")
                            : cluster_fixture::usual(asked);
     };
-    f.acquire(name_in(5461), "client:2"); // which causes another question for the map
+    f.acquire(name_in(5461), "client:2"); // which causes another request for the map
     f.advance(2s);
     BOOST_TEST(!f.lost.empty());
     BOOST_TEST(!f.all.used.front()->ended);
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(slots_that_a_map_leaves_out_stay_where_they_were)
     BOOST_TEST((!f.acquired.back().first));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_sent_on_keeps_its_time)
+BOOST_AUTO_TEST_CASE(redirected_release_keeps_the_limit_of_the_next_owner)
 {
     cluster_fixture f("native");
     const std::string name = name_in(0);
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(what_is_sent_on_keeps_its_time)
     BOOST_TEST_REQUIRE(f.released.size() == 1u);
     BOOST_TEST(!f.released[0].first);
     BOOST_TEST_REQUIRE(f.all.calls.size() == before + 3);
-    // The server's clock, by which the next owner may not join any more. Whole milliseconds.
+    // The limit for the next owner, by the server's clock in whole milliseconds.
     constexpr std::size_t latest = 3 + 5 + 5;
     const std::int64_t first = std::stoll(f.all.calls[before].second.at(latest));
     for (std::size_t i = before; i < f.all.calls.size(); ++i) {
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(what_is_sent_on_keeps_its_time)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_channel_moves_with_its_slot)
+BOOST_AUTO_TEST_CASE(channel_moves_with_its_slot)
 {
     cluster_fixture f("redisson");
     const std::string name = name_in(0);
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(a_channel_moves_with_its_slot)
     f.push(f.all.subscribed.back().first, {"ssubscribe", channel, "1"});
     BOOST_TEST(f.hints.size() == 1u);
 
-    // Another one of the first master's slots keeps its connection in use.
+    // Another slot of the first master keeps its connection in use.
     const std::string other = name_in(1);
     f.call([&] { f.made->watch(other); });
     f.all.map = {{0, 0, "b"}, {1, 5460, "a"}, {5461, 10922, "b"}, {10923, 16383, "c"}};
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(a_channel_moves_with_its_slot)
     BOOST_TEST(f.said("b SUNSUBSCRIBE " + channel));
 }
 
-BOOST_AUTO_TEST_CASE(channel_wanted_again_before_its_unsubscription_is_confirmed_is_heard)
+BOOST_AUTO_TEST_CASE(channel_resubscribed_before_its_unsubscription_receives_messages)
 {
     const std::string name = name_in(0);
     std::string channel;
@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(channel_wanted_again_before_its_unsubscription_is_confirmed
         // The node answers in the order of the commands.
         for (std::size_t i = 1; i < f.all.subscribed.size(); ++i) {
             const std::string verb = f.all.subscribed[i].second[0];
-            if (verb == "UNSUBSCRIBE") // which carries the command behind it
+            if (verb == "UNSUBSCRIBE") // which precedes the command
                 continue;
             const bool begins = verb == "SSUBSCRIBE";
             f.push(to, {begins ? "ssubscribe" : "sunsubscribe", channel, begins ? "1" : "0"});
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(channel_wanted_again_before_its_unsubscription_is_confirmed
     turns.acquire(name);
     const auto to = turns.all.subscribed.back().first;
     turns.push(to, {"ssubscribe", channel, "1"});
-    turns.advance(31s); // the channel is left
+    turns.advance(31s); // the channel is unsubscribed
     turns.acquire(name);
     BOOST_TEST_REQUIRE(turns.times_said("a SSUBSCRIBE " + channel) == 2);
     turns.push(to, {"sunsubscribe", channel, "0"});
@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(channel_wanted_again_before_its_unsubscription_is_confirmed
     BOOST_TEST(turns.all.calls.back().second.at(listens) == "1");
 }
 
-BOOST_AUTO_TEST_CASE(watch_of_a_second_name_on_a_subscribed_channel_is_followed_by_its_first_hint)
+BOOST_AUTO_TEST_CASE(second_name_on_a_subscribed_channel_gets_a_first_wake_up)
 {
     cluster_fixture f("redisson");
     std::string channel;
@@ -320,12 +320,12 @@ BOOST_AUTO_TEST_CASE(watch_of_a_second_name_on_a_subscribed_channel_is_followed_
     BOOST_TEST((f.all.subscribed.back().second == asked));
     f.push(to, {"ssubscribe", channel, "1"});
     BOOST_TEST((f.hints == words{"a", "a", "{a}"}));
-    f.call([&] { f.made->watch("{a}"); }); // watched already
+    f.call([&] { f.made->watch("{a}"); }); // already watched
     BOOST_TEST(subscriptions() == 2);
 }
 
-// A client has one for each slot in which it waits.
-BOOST_AUTO_TEST_CASE(a_channel_of_turns_is_left_when_nobody_has_waited_for_long)
+// A client has one channel for each slot in which it waits.
+BOOST_AUTO_TEST_CASE(turn_channel_is_unsubscribed_after_a_while_without_waiters)
 {
     cluster_fixture f("native");
     f.all.answer = &cluster_fixture::all_wait;
@@ -337,15 +337,15 @@ BOOST_AUTO_TEST_CASE(a_channel_of_turns_is_left_when_nobody_has_waited_for_long)
     BOOST_TEST_REQUIRE(f.said("a SSUBSCRIBE " + channel));
     f.push(f.all.subscribed.back().first, {"ssubscribe", channel, "1"});
     f.advance(20s);
-    f.acquire(name_in(0)); // it is there still
+    f.acquire(name_in(0)); // still subscribed
     f.advance(29s);
     BOOST_TEST(!f.said("a SUNSUBSCRIBE " + channel));
     f.advance(2s);
     BOOST_TEST(f.said("a SUNSUBSCRIBE " + channel));
 }
 
-// It may have missed its grant before the channel was confirmed.
-BOOST_AUTO_TEST_CASE(whoever_joined_before_its_channel_was_heard_looks_again)
+// A grant may have been missed before the subscription was confirmed.
+BOOST_AUTO_TEST_CASE(waiter_queued_before_its_subscription_polls_again)
 {
     for (const bool by_release : {false, true}) {
         cluster_fixture f("native");
@@ -376,8 +376,8 @@ BOOST_AUTO_TEST_CASE(whoever_joined_before_its_channel_was_heard_looks_again)
     }
 }
 
-// All callers get it, so not with every map.
-BOOST_AUTO_TEST_CASE(a_map_with_a_hole_is_told_once_until_it_was_whole_again)
+// All callers get the report, so it must not come with every map.
+BOOST_AUTO_TEST_CASE(incomplete_map_is_reported_once_until_it_is_complete)
 {
     cluster_fixture f("redisson");
     f.acquire(name_in(0));
@@ -394,7 +394,7 @@ BOOST_AUTO_TEST_CASE(a_map_with_a_hole_is_told_once_until_it_was_whole_again)
             return host == "b" ? std::optional<std::string>("-CLUSTERDOWN down\r\n")
                                : cluster_fixture::usual(asked);
         };
-        f.acquire(name_in(5461), "client:2"); // which causes another question for the map
+        f.acquire(name_in(5461), "client:2"); // which causes another request for the map
         f.advance(20s);
         BOOST_TEST(told() == times);
         f.all.map = whole;
@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(a_map_with_a_hole_is_told_once_until_it_was_whole_again)
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_to_be_tried_later_is_not_tried_when_another_node_is_there)
+BOOST_AUTO_TEST_CASE(pausing_request_is_not_repeated_when_another_node_connects)
 {
     for (const bool renews : {false, true}) {
         cluster_fixture f("redisson");
@@ -428,7 +428,7 @@ BOOST_AUTO_TEST_CASE(what_is_to_be_tried_later_is_not_tried_when_another_node_is
         else
             f.acquire(name, "client:2");
         const auto before = asked_there();
-        f.acquire(name_in(5461), "client:3"); // which opens the other one
+        f.acquire(name_in(5461), "client:3"); // which opens the connection to the other node
         BOOST_TEST((!f.acquired.back().first));
         BOOST_TEST(f.all.calls.back().first == "b");
         BOOST_TEST(asked_there() == before);
@@ -437,7 +437,7 @@ BOOST_AUTO_TEST_CASE(what_is_to_be_tried_later_is_not_tried_when_another_node_is
     }
 }
 
-BOOST_AUTO_TEST_CASE(who_asks_after_the_end_is_refused)
+BOOST_AUTO_TEST_CASE(request_after_the_close_is_rejected)
 {
     for (const char* const layout : {"redisson", "native"}) {
         cluster_fixture f(layout);
@@ -454,7 +454,7 @@ BOOST_AUTO_TEST_CASE(who_asks_after_the_end_is_refused)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_renewal_is_tried_again_for_a_quarter_of_its_lease)
+BOOST_AUTO_TEST_CASE(renewal_is_retried_for_a_quarter_of_its_lease)
 {
     for (const bool in_time : {true, false}) {
         cluster_fixture f("redisson");
@@ -486,7 +486,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_is_tried_again_for_a_quarter_of_its_lease)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_node_that_is_lost_is_told_and_others_serve)
+BOOST_AUTO_TEST_CASE(lost_node_is_reported_and_others_serve)
 {
     cluster_fixture f("redisson");
     f.acquire(name_in(0));
@@ -506,7 +506,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_lost_is_told_and_others_serve)
     BOOST_TEST(f.all.calls.back().first == "a");
 }
 
-BOOST_AUTO_TEST_CASE(a_message_that_names_no_owner_or_no_name_is_no_turn)
+BOOST_AUTO_TEST_CASE(message_without_owner_or_name_is_no_grant)
 {
     cluster_fixture f("native");
     f.all.answer = &cluster_fixture::all_wait;
@@ -524,7 +524,7 @@ BOOST_AUTO_TEST_CASE(a_message_that_names_no_owner_or_no_name_is_no_turn)
     BOOST_TEST(f.turns[0] == "a b client:7");
 }
 
-BOOST_AUTO_TEST_CASE(a_slot_that_has_moved_is_asked_for_at_its_new_node_at_once)
+BOOST_AUTO_TEST_CASE(moved_slot_is_requested_at_its_new_node_at_once)
 {
     cluster_fixture f("redisson");
     f.acquire(name_in(0));
@@ -547,8 +547,8 @@ BOOST_AUTO_TEST_CASE(a_slot_that_has_moved_is_asked_for_at_its_new_node_at_once)
     BOOST_TEST(f.lost.empty());
 }
 
-// Two that each send on to the other agree when the slot has moved for good.
-BOOST_AUTO_TEST_CASE(nodes_that_send_on_to_each_other_are_asked_with_pauses)
+// Two nodes that redirect to each other agree once the slot has moved for good.
+BOOST_AUTO_TEST_CASE(nodes_that_redirect_to_each_other_are_asked_with_pauses)
 {
     for (const std::string& kind : {"-MOVED"s, "-ASK"s}) {
         cluster_fixture f("redisson");
@@ -559,7 +559,8 @@ BOOST_AUTO_TEST_CASE(nodes_that_send_on_to_each_other_are_asked_with_pauses)
         };
         const std::size_t before = f.all.calls.size();
         f.acquire(name_in(0), "client:2");
-        BOOST_TEST(f.all.calls.size() == before + 4); // three at once, behind the first
+        // three repetitions at once, after the first request
+        BOOST_TEST(f.all.calls.size() == before + 4);
         f.advance(1s);
         BOOST_TEST(f.all.calls.size() > before + 4 + 1000 / 50 - 1);
         BOOST_TEST(f.all.calls.size() < before + 4 + 1000 / 20 + 1);
@@ -573,7 +574,7 @@ BOOST_AUTO_TEST_CASE(nodes_that_send_on_to_each_other_are_asked_with_pauses)
     }
 }
 
-BOOST_AUTO_TEST_CASE(node_named_by_ask_is_kept_while_it_connects_though_a_map_arrives_without_it)
+BOOST_AUTO_TEST_CASE(connecting_node_of_an_ask_survives_a_map_without_it)
 {
     cluster_fixture f("redisson");
     f.acquire(name_in(0));
@@ -619,13 +620,13 @@ BOOST_AUTO_TEST_CASE(address_in_a_redirection_is_translated_by_the_address_map)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_node_that_does_not_answer_is_waited_for_within_each_limit)
+BOOST_AUTO_TEST_CASE(requests_to_a_silent_node_end_at_their_limits)
 {
     for (const char* const layout : {"redisson", "native"}) {
         cluster_fixture f(layout);
         f.acquire(name_in(5461));
         f.all.silent = {"a"};
-        f.acquire(name_in(0), "client:2"); // within five seconds
+        f.acquire(name_in(0), "client:2"); // the budget is five seconds
         f.advance(1s);
         f.release(name_in(0));
         std::optional<error_code> renewed;
@@ -651,7 +652,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_does_not_answer_is_waited_for_within_each_limit
     }
 }
 
-BOOST_AUTO_TEST_CASE(who_asks_after_the_end_is_refused_also_where_nobody_was_asked_before)
+BOOST_AUTO_TEST_CASE(request_after_the_close_to_an_unused_node_is_rejected)
 {
     for (const char* const layout : {"redisson", "native"}) {
         cluster_fixture f(layout);
@@ -677,7 +678,7 @@ BOOST_AUTO_TEST_CASE(who_asks_after_the_end_is_refused_also_where_nobody_was_ask
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_channel_that_is_not_confirmed_is_asked_for_again_after_two_seconds)
+BOOST_AUTO_TEST_CASE(unconfirmed_subscription_is_repeated_after_two_seconds)
 {
     cluster_fixture f("redisson");
     f.acquire(name_in(0));
@@ -699,7 +700,7 @@ BOOST_AUTO_TEST_CASE(a_channel_that_is_not_confirmed_is_asked_for_again_after_tw
     BOOST_TEST(f.hints.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_channel_is_subscribed_to_again_over_a_new_connection)
+BOOST_AUTO_TEST_CASE(new_connection_restores_the_subscription)
 {
     for (const char* const layout : {"redisson", "native"}) {
         cluster_fixture f(layout);
@@ -719,8 +720,8 @@ BOOST_AUTO_TEST_CASE(a_channel_is_subscribed_to_again_over_a_new_connection)
     }
 }
 
-// And not over a new connection if no waiter needs it.
-BOOST_AUTO_TEST_CASE(a_channel_that_was_left_is_subscribed_to_when_it_is_wanted_again)
+// A new connection does not subscribe if no waiter needs the channel.
+BOOST_AUTO_TEST_CASE(unsubscribed_channel_can_be_subscribed_again)
 {
     cluster_fixture f("redisson");
     const std::string name = name_in(0);
@@ -754,7 +755,7 @@ BOOST_AUTO_TEST_CASE(a_channel_that_was_left_is_subscribed_to_when_it_is_wanted_
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_node_that_comes_back_is_told_as_connected)
+BOOST_AUTO_TEST_CASE(reconnected_node_is_reported_as_connected)
 {
     cluster_fixture f("redisson");
     f.acquire(name_in(0));
@@ -770,8 +771,8 @@ BOOST_AUTO_TEST_CASE(a_node_that_comes_back_is_told_as_connected)
     }
 }
 
-// It may be one that no map has named yet, and none says so for another second.
-BOOST_AUTO_TEST_CASE(a_node_that_was_sent_on_to_keeps_its_connection)
+// The target may not be in any map yet, and may not be for another second.
+BOOST_AUTO_TEST_CASE(target_of_a_redirection_keeps_its_connection)
 {
     cluster_fixture f("redisson");
     f.acquire(name_in(0));
@@ -787,7 +788,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_sent_on_to_keeps_its_connection)
     const auto made = f.all.used.back();
     BOOST_TEST(!made->ended);
     BOOST_TEST((f.all.used.at(f.all.used.size() - 2) == made));
-    // A node that serves nothing any more is closed.
+    // A node that no longer serves any slot is closed.
     const store_partition d = f.made->partition_of(name_in(0));
     f.all.answer = [](const std::string&, const words& asked) {
         return cluster_fixture::usual(asked);
@@ -798,7 +799,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_sent_on_to_keeps_its_connection)
     const auto times = std::count(f.connected.begin(), f.connected.end(), d);
     f.advance(10s);
     BOOST_TEST(std::count(f.connected.begin(), f.connected.end(), d) == times);
-    // However often the map is requested again.
+    // However often the map is requested.
     for (int i = 0; i < 3; ++i) {
         f.acquire(name_in(0), "client:3");
         const auto lost = f.lost.size();
@@ -809,7 +810,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_sent_on_to_keeps_its_connection)
     }
 }
 
-BOOST_AUTO_TEST_CASE(servers_are_named_by_their_addresses_and_others_by_that_of_the_cluster)
+BOOST_AUTO_TEST_CASE(partition_is_named_by_its_node_or_by_the_cluster)
 {
     cluster_fixture f("redisson");
     f.acquire(name_in(0));
@@ -822,8 +823,8 @@ BOOST_AUTO_TEST_CASE(servers_are_named_by_their_addresses_and_others_by_that_of_
         BOOST_TEST(std::count(names.begin(), names.end(), host) == 1);
 }
 
-// Until then the lock would be kept for an owner that does not know of its grant.
-BOOST_AUTO_TEST_CASE(who_does_not_hear_of_its_turn_yet_has_it_for_longer)
+// Otherwise the lock would be kept for an owner that does not know of its grant.
+BOOST_AUTO_TEST_CASE(waiter_without_a_subscription_gets_a_longer_claim)
 {
     cluster_fixture f("native");
     f.all.answer = &cluster_fixture::all_wait;
@@ -839,8 +840,8 @@ BOOST_AUTO_TEST_CASE(who_does_not_hear_of_its_turn_yet_has_it_for_longer)
     BOOST_TEST(f.all.calls.back().second.at(listens) == "0");
 }
 
-// For one command; without it the node would send back to where the slot still is.
-BOOST_AUTO_TEST_CASE(a_slot_that_is_on_its_way_is_asked_for_where_it_goes)
+// For one command. Without ASKING, the node would redirect to the current node of the slot.
+BOOST_AUTO_TEST_CASE(request_for_a_migrating_slot_is_repeated_at_the_target)
 {
     for (const char* const layout : {"redisson", "native"}) {
         cluster_fixture f(layout);
@@ -863,7 +864,7 @@ BOOST_AUTO_TEST_CASE(a_slot_that_is_on_its_way_is_asked_for_where_it_goes)
             BOOST_TEST(f.all.calls[before].first == "a");
             BOOST_TEST(f.all.calls[before + 1].first == "b");
         };
-        for (int i = 0; i < 2; ++i) { // the request goes to its present node each time
+        for (int i = 0; i < 2; ++i) { // the request is sent to the current node first, each time
             asked_at_both([&] { f.acquire(name_in(0), "client:2"); });
             BOOST_TEST((!f.acquired.back().first));
             asked_at_both([&] { f.release(name_in(0)); });
@@ -884,14 +885,15 @@ BOOST_AUTO_TEST_CASE(a_slot_that_is_on_its_way_is_asked_for_where_it_goes)
     }
 }
 
-// Its errors answer no command: a channel that is elsewhere is no reason to begin again.
-BOOST_AUTO_TEST_CASE(what_a_node_refuses_on_the_connection_of_channels)
+// An error on this connection does not answer a command. A channel on another node is no reason to
+// reconnect.
+BOOST_AUTO_TEST_CASE(error_on_the_notification_connection_is_handled_by_its_kind)
 {
     struct
     {
         std::string_view text;
-        std::string_view next; ///< The node that is asked for the channel next.
-        bool again;            ///< The connection is made again, after a while.
+        std::string_view next; ///< The node that gets the subscription next.
+        bool again;            ///< Whether the connection is made again, after a while.
     } const rows[] = {{"-MOVED 0 b:7000\r\n", "b", false},
                       {"-TRYAGAIN x\r\n", "a", false},
                       {"-CLUSTERDOWN x\r\n", "a", false},
@@ -910,8 +912,8 @@ BOOST_AUTO_TEST_CASE(what_a_node_refuses_on_the_connection_of_channels)
             if (each.next == "b")
                 f.all.map = {{0, 0, "b"}, {1, 5460, "a"}, {5461, 10922, "b"}, {10923, 16383, "c"}};
             f.push(to, each.text);
-            f.advance(1900ms); // before it is requested again anyway
-            // One without channels is not kept.
+            f.advance(1900ms); // before the subscription is repeated anyway
+            // A connection without channels is closed.
             BOOST_TEST(to->ended == (each.again || each.next == "b"));
             if (each.next != "b") {
                 BOOST_TEST(f.all.subscribed.size() == before);
@@ -922,14 +924,14 @@ BOOST_AUTO_TEST_CASE(what_a_node_refuses_on_the_connection_of_channels)
             const auto& [there, asked] = f.all.subscribed.back();
             BOOST_TEST(there->host == each.next);
             BOOST_TEST((asked == words{"SSUBSCRIBE", channel}));
-            // A client that may not subscribe does not know whether others do.
+            // A client without the right to subscribe does not know whether others do.
             f.release(name_in(1));
             BOOST_TEST_REQUIRE(f.released.size() == 1u);
             BOOST_TEST(f.released[0].second.receivers_known == !each.again);
         }
 }
 
-BOOST_AUTO_TEST_CASE(a_cluster_that_nobody_can_say_anything_of_is_told_as_such)
+BOOST_AUTO_TEST_CASE(cluster_without_a_map_is_reported_once)
 {
     cluster_fixture f("redisson");
     f.call([&] { f.made->close(); });
@@ -938,7 +940,7 @@ BOOST_AUTO_TEST_CASE(a_cluster_that_nobody_can_say_anything_of_is_told_as_such)
     f.made = make_store(config("redis+cluster://a:7000"), f.environment());
     f.call([&] { f.made->open(f.strand, f); });
     f.advance(1s);
-    BOOST_TEST_REQUIRE(f.lost.size() == 1u); // and not with each try
+    BOOST_TEST_REQUIRE(f.lost.size() == 1u); // and not with each attempt
     BOOST_TEST(f.lost[0].first == 0u);
     f.acquire(name_in(0));
     f.advance(6s);
@@ -946,7 +948,7 @@ BOOST_AUTO_TEST_CASE(a_cluster_that_nobody_can_say_anything_of_is_told_as_such)
     BOOST_TEST((f.acquired[0].first));
 }
 
-BOOST_AUTO_TEST_CASE(map_of_a_node_that_is_down_is_not_believed)
+BOOST_AUTO_TEST_CASE(map_of_a_failed_node_is_ignored)
 {
     for (const bool all : {false, true}) {
         cluster_fixture f("redisson");
@@ -965,9 +967,10 @@ BOOST_AUTO_TEST_CASE(map_of_a_node_that_is_down_is_not_believed)
     }
 }
 
-BOOST_AUTO_TEST_CASE(words_of_a_node_explain_a_missing_map_though_other_nodes_do_not_answer)
+BOOST_AUTO_TEST_CASE(missing_map_is_explained_by_the_error_of_a_node)
 {
-    for (const char* const silent : {"a", "b"}) { // before the words, and after them
+    // before the node that reports the error, and after it
+    for (const char* const silent : {"a", "b"}) {
         cluster_fixture f("redisson");
         f.call([&] { f.made->close(); });
         f.lost.clear();
@@ -982,7 +985,7 @@ BOOST_AUTO_TEST_CASE(words_of_a_node_explain_a_missing_map_though_other_nodes_do
     }
 }
 
-BOOST_AUTO_TEST_CASE(nobody_is_described_after_the_end)
+BOOST_AUTO_TEST_CASE(client_record_is_not_read_after_the_close)
 {
     cluster_fixture f("redisson");
     f.acquire(name_in(0));
@@ -990,7 +993,7 @@ BOOST_AUTO_TEST_CASE(nobody_is_described_after_the_end)
     const std::size_t before = f.all.wires.size();
     std::optional<client_info> told;
     f.call([&] {
-        for (int i = 0; i < 40; ++i) // in whatever slots
+        for (int i = 0; i < 40; ++i) // in various slots
             f.made->async_describe("client" + std::to_string(i),
                                    [&](const client_info& said) { told = said; });
     });
@@ -999,8 +1002,8 @@ BOOST_AUTO_TEST_CASE(nobody_is_described_after_the_end)
     BOOST_TEST(f.all.wires.size() == before);
 }
 
-// A node is reached a moment after the request; by then the store may have been closed.
-BOOST_AUTO_TEST_CASE(nobody_is_connected_to_after_the_end)
+// A connection is made a moment after the request. The store may have been closed by then.
+BOOST_AUTO_TEST_CASE(no_connection_is_made_after_the_close)
 {
     for (const char* const layout : {"redisson", "native"}) {
         cluster_fixture f(layout);
@@ -1026,8 +1029,8 @@ BOOST_AUTO_TEST_CASE(nobody_is_connected_to_after_the_end)
     }
 }
 
-// Not with each request, and to the node that has its key.
-BOOST_AUTO_TEST_CASE(who_a_client_is_is_written_once_and_again_after_a_third_of_its_life)
+// The record is not written with each request, but to the node of its key.
+BOOST_AUTO_TEST_CASE(client_record_is_written_again_after_a_third_of_its_ttl)
 {
     const std::string client = "0000000a-1111-1111-1111-111111111111";
     const std::string key = "leasehold:client:0000000a";
@@ -1038,7 +1041,7 @@ BOOST_AUTO_TEST_CASE(who_a_client_is_is_written_once_and_again_after_a_third_of_
                 return each.second[0] == "HSET" && each.second[1] == key;
             });
         };
-        // The node of the key is determined again if it was not connected.
+        // If the node of the key was not connected, it is determined again.
         for (int i = 0; i < 20; ++i) {
             f.acquire(name_in(0), client + ":1");
             f.advance(1s);
@@ -1059,8 +1062,8 @@ BOOST_AUTO_TEST_CASE(who_a_client_is_is_written_once_and_again_after_a_third_of_
     }
 }
 
-// It would come behind its own release.
-BOOST_AUTO_TEST_CASE(what_is_left_meanwhile_is_not_sent_on)
+// The acquire would be executed after its own release.
+BOOST_AUTO_TEST_CASE(acquire_released_meanwhile_is_not_redirected)
 {
     for (const char* const text : {"-MOVED 0 b:7000\r\n", "-ASK 0 b:7000\r\n", "-TRYAGAIN x\r\n"}) {
         cluster_fixture f("redisson");
@@ -1096,7 +1099,7 @@ BOOST_AUTO_TEST_CASE(what_is_left_meanwhile_is_not_sent_on)
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_pauses_does_not_end_with_the_connection_of_its_node)
+BOOST_AUTO_TEST_CASE(pausing_request_survives_the_connection_of_its_node)
 {
     cluster_fixture f("redisson");
     f.acquire(name_in(0));
@@ -1106,7 +1109,8 @@ BOOST_AUTO_TEST_CASE(what_pauses_does_not_end_with_the_connection_of_its_node)
     f.acquire(name_in(0), "client:2");
     f.call([&] { f.all.used.front()->end(); });
     BOOST_TEST(f.lost.size() == 1u);
-    BOOST_TEST(f.acquired.size() == 1u); // the next try may find it there, or another node
+    // the next attempt may find the node connected, or another one
+    BOOST_TEST(f.acquired.size() == 1u);
     f.advance(60ms);
     BOOST_TEST_REQUIRE(f.acquired.size() == 2u);
     BOOST_TEST((f.acquired[1].first));

@@ -1,4 +1,4 @@
-// A cluster of real servers: what becomes of locks when slots move and masters go.
+// Locks in a cluster of real servers, when slots move and masters are lost.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
@@ -26,7 +26,7 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-/// One for all tests of the program; each leaves it whole.
+/// One deployment for all tests of the program. Each test leaves it complete.
 cluster_deployment& deployment()
 {
     static cluster_deployment only;
@@ -56,7 +56,7 @@ private:
     const config::key_layout keys_;
 };
 
-/// Of the layout `redisson` some names are refused in a cluster.
+/// In a cluster, the layout `redisson` rejects some names.
 bool add_contract(config::key_layout keys)
 {
     for (const testing::contract_case& each : testing::store_contract()) {
@@ -91,7 +91,7 @@ config in_cluster()
     return at(deployment().url());
 }
 
-/// Long enough to outlive what is done to the cluster; renewed often.
+/// Leases that outlive the faults of the cluster, renewed often.
 lock_options patient()
 {
     lock_options options = long_leases();
@@ -99,7 +99,7 @@ lock_options patient()
     return options;
 }
 
-/// The node that the slot of a name goes to next.
+/// The node to which the slot of a name moves next.
 std::size_t next_to(std::size_t index)
 {
     return (index + 1) % cluster_deployment::master_count;
@@ -111,7 +111,7 @@ std::string holder_in_cluster(const std::string& name)
     return holder_of(there, name);
 }
 
-/// The holder continues, confirmed by the node that serves the name now.
+/// The holder renews, confirmed by the node that now serves the name.
 void goes_on(client_thread& of, const lease& held)
 {
     of.seen().clear();
@@ -121,7 +121,7 @@ void goes_on(client_thread& of, const lease& held)
 
 void wait_until_in_line(const std::string& name)
 {
-    // A waiter is known to the node that serves the name, and gets its notification.
+    // The node that serves the name knows the waiter, and notifies it.
     wait_until([&] {
         resp_client there = deployment().connect_to(name);
         const auto all = there.strings({"HVALS", "leasehold:waiters:{" + name + "}"});
@@ -136,7 +136,7 @@ struct fresh_cluster
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(in_a_cluster, fresh_cluster)
+BOOST_FIXTURE_TEST_SUITE(real_cluster, fresh_cluster)
 
 BOOST_AUTO_TEST_CASE(names_of_all_masters_are_locked_renewed_and_released)
 {
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(names_of_all_masters_are_locked_renewed_and_released)
         BOOST_TEST(holder_in_cluster("name:" + std::to_string(i)).empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_release_wakes_who_waits_at_any_master)
+BOOST_AUTO_TEST_CASE(release_wakes_the_waiter_at_any_master)
 {
     client_thread holder(in_cluster());
     client_thread other(in_cluster());
@@ -178,8 +178,8 @@ BOOST_AUTO_TEST_CASE(a_release_wakes_who_waits_at_any_master)
     }
 }
 
-// Connections are made only to the masters that get requests.
-BOOST_AUTO_TEST_CASE(one_name_needs_one_master)
+// Connections are made only to masters that get requests.
+BOOST_AUTO_TEST_CASE(one_name_connects_to_one_master)
 {
     for (std::size_t i = 0; i < cluster_deployment::master_count; ++i)
         deployment().connect(i).reset_calls();
@@ -191,8 +191,8 @@ BOOST_AUTO_TEST_CASE(one_name_needs_one_master)
     BOOST_TEST(!locks.release(std::move(held)));
 }
 
-// R3, row 21: leases continue wherever their slot moves, and so do waiters.
-BOOST_AUTO_TEST_CASE(row_21_a_slot_moves_while_its_lock_is_held)
+// R3, row 21: leases and waiters continue wherever their slot moves.
+BOOST_AUTO_TEST_CASE(row_21_lock_and_waiter_survive_a_moving_slot)
 {
     client_thread holder(in_cluster());
     client_thread other(in_cluster());
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(row_21_a_slot_moves_while_its_lock_is_held)
 }
 
 // W5: the channel is subscribed to at the new master before a release there.
-BOOST_AUTO_TEST_CASE(W5_who_waits_hears_at_the_new_master)
+BOOST_AUTO_TEST_CASE(W5_waiter_subscribes_at_the_new_master)
 {
     client_thread holder(in_cluster());
     client_thread other(in_cluster());
@@ -242,9 +242,9 @@ BOOST_AUTO_TEST_CASE(W5_who_waits_hears_at_the_new_master)
     BOOST_TEST(!other.release(std::move(next)));
 }
 
-// Half of the keys are here and half are there: a request that needs both is not served, and one
-// that needs one continues.
-BOOST_AUTO_TEST_CASE(row_21_a_slot_is_on_its_way)
+// Some keys have migrated and some have not. A request that needs keys of both nodes is not served.
+// A request that needs one key is.
+BOOST_AUTO_TEST_CASE(row_21_locks_are_renewed_while_their_slot_migrates)
 {
     client_thread holder(in_cluster());
     client_thread other(in_cluster());
@@ -256,13 +256,13 @@ BOOST_AUTO_TEST_CASE(row_21_a_slot_is_on_its_way)
 
     goes_on(holder, held);
     goes_on(holder, stays);
-    // The lock is free and cannot be taken for as long as that lasts.
+    // The lock is free, but cannot be acquired until the migration has ended.
     auto waiting = other.start_lock("{" + stock + "}.free", patient());
     BOOST_TEST((waiting.wait_for(300ms) != std::future_status::ready));
     BOOST_TEST(!holder.release(std::move(stays)));
 
     deployment().move_keys(stock, to);
-    goes_on(holder, held); // by ASK
+    goes_on(holder, held); // redirected by ASK
     deployment().end_move(stock, to);
     taken late = get(waiting);
     BOOST_TEST(!late.code);
@@ -273,8 +273,8 @@ BOOST_AUTO_TEST_CASE(row_21_a_slot_is_on_its_way)
         BOOST_TEST(holder_in_cluster(name).empty());
 }
 
-// What was given up while it could not be served does not take the lock afterwards.
-BOOST_AUTO_TEST_CASE(row_23_an_acquire_that_is_given_up_while_its_slot_moves_leaves_nothing)
+// A request that timed out during the migration does not acquire the lock afterwards.
+BOOST_AUTO_TEST_CASE(row_23_timed_out_lock_in_a_migrating_slot_orphans_nothing)
 {
     client_thread locks(in_cluster());
     const std::size_t to = next_to(deployment().master_of(stock));
@@ -289,9 +289,10 @@ BOOST_AUTO_TEST_CASE(row_23_an_acquire_that_is_given_up_while_its_slot_moves_lea
         BOOST_TEST(get(each).code.failed());
     deployment().move_keys(stock, to);
     deployment().end_move(stock, to);
-    lease last = take(locks); // behind all outstanding requests
+    lease last = take(locks); // queued behind all outstanding requests
     BOOST_TEST(!locks.release(std::move(last)));
-    // An outstanding request may take it, and releases it at once, long before its TTL ends.
+    // An outstanding request may acquire the lock. The client then releases it at once, long before
+    // its TTL ends.
     for (int i = 0; i < 20; ++i) {
         const std::string name = "{" + stock + "}" + std::to_string(i);
         wait_until([&] { return holder_in_cluster(name).empty(); });
@@ -300,7 +301,7 @@ BOOST_AUTO_TEST_CASE(row_23_an_acquire_that_is_given_up_while_its_slot_moves_lea
 }
 
 // The map of the client is older than the cluster.
-BOOST_AUTO_TEST_CASE(row_21_slots_move_back_and_forth_while_locks_change_hands)
+BOOST_AUTO_TEST_CASE(row_21_fences_rise_while_slots_move_back_and_forth)
 {
     client_thread a(in_cluster());
     client_thread b(in_cluster());
@@ -313,9 +314,9 @@ BOOST_AUTO_TEST_CASE(row_21_slots_move_back_and_forth_while_locks_change_hands)
     BOOST_TEST(holder_in_cluster(stock).empty());
 }
 
-// At most one client holds a lock, with a fence above all before, wherever its slot is, and waiters
-// that give up leave nothing behind.
-BOOST_AUTO_TEST_CASE(row_21_locks_are_fought_for_while_their_slot_moves)
+// At most one client holds a lock, with a fence above all earlier ones, wherever its slot is.
+// Waiters that time out leave no lock behind.
+BOOST_AUTO_TEST_CASE(row_21_contended_locks_exclude_each_other_while_their_slot_moves)
 {
     constexpr std::size_t names = 3;
     const auto name_of = [](std::size_t i) { return "{" + stock + "}" + std::to_string(i); };
@@ -330,7 +331,7 @@ BOOST_AUTO_TEST_CASE(row_21_locks_are_fought_for_while_their_slot_moves)
         for (std::size_t turn = number; !over; ++turn) {
             const std::size_t i = turn % names;
             lock_options options = long_leases();
-            // Some give up soon, at any point.
+            // Some attempts time out early, at various points.
             options.wait_limit = turn % 4 == 0 ? 20s : std::chrono::milliseconds(turn % 7 * 5);
             taken got = locks.lock(name_of(i), options);
             if (got.code)
@@ -361,8 +362,8 @@ BOOST_AUTO_TEST_CASE(row_21_locks_are_fought_for_while_their_slot_moves)
         wait_until([&] { return holder_in_cluster(name_of(i)).empty(); });
 }
 
-// CLUSTERDOWN, to all clients, until the slot is served again.
-BOOST_AUTO_TEST_CASE(row_21_a_slot_that_nobody_serves)
+// All clients get CLUSTERDOWN until the slot is served again.
+BOOST_AUTO_TEST_CASE(row_21_locks_survive_a_slot_without_a_node)
 {
     client_thread holder(in_cluster());
     client_thread other(in_cluster());
@@ -386,7 +387,7 @@ BOOST_AUTO_TEST_CASE(row_21_a_slot_that_nobody_serves)
     deployment().wait_until_whole();
 }
 
-BOOST_AUTO_TEST_CASE(replicas_of_any_shard_confirm)
+BOOST_AUTO_TEST_CASE(replica_of_any_shard_confirms_its_locks)
 {
     client_thread locks(in_cluster());
     lock_options options = patient();
@@ -406,7 +407,7 @@ BOOST_AUTO_TEST_CASE(replicas_of_any_shard_confirm)
     wait_until([&] { return holder_in_cluster(name).empty(); });
 }
 
-BOOST_AUTO_TEST_CASE(a_new_client_reaches_the_cluster_by_any_node)
+BOOST_AUTO_TEST_CASE(new_client_reaches_the_cluster_by_any_node)
 {
     for (std::size_t i = 0; i < deployment().size(); ++i) { // replicas, too
         config settings = in_cluster();
@@ -418,10 +419,10 @@ BOOST_AUTO_TEST_CASE(a_new_client_reaches_the_cluster_by_any_node)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-// What a user of the cluster may have to be allowed.
-BOOST_FIXTURE_TEST_SUITE(who_asks, fresh_cluster)
+// Users and their rights in a cluster.
+BOOST_FIXTURE_TEST_SUITE(cluster_users, fresh_cluster)
 
-BOOST_AUTO_TEST_CASE(user_and_password_are_those_of_every_node)
+BOOST_AUTO_TEST_CASE(user_and_password_are_sent_to_every_node)
 {
     for (std::size_t i = 0; i < deployment().size(); ++i)
         deployment().connect(i).done(
@@ -447,8 +448,8 @@ BOOST_AUTO_TEST_CASE(user_and_password_are_those_of_every_node)
         deployment().connect(i).done({"ACL", "DELUSER", "app"});
 }
 
-// Those that docs/production.md names for one server, and for a cluster.
-BOOST_AUTO_TEST_CASE(the_rights_that_the_documentation_names_are_enough)
+// The rights that docs/production.md lists for one server and for a cluster.
+BOOST_AUTO_TEST_CASE(documented_rights_are_sufficient_in_a_cluster)
 {
     const std::string user = tested_layout() == config::key_layout::native
                                  ? "leasehold"
@@ -490,7 +491,7 @@ BOOST_AUTO_TEST_CASE(the_rights_that_the_documentation_names_are_enough)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_is_no_cluster_is_told_so)
+BOOST_AUTO_TEST_CASE(cluster_url_of_a_single_server_is_not_supported)
 {
     const redis_server single({}, {.tcp = true});
     config settings = in_cluster();
@@ -499,7 +500,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_no_cluster_is_told_so)
     BOOST_TEST((locks.lock(stock, patient()).code == errc::not_supported));
 }
 
-BOOST_AUTO_TEST_CASE(a_cluster_behind_the_URL_of_one_server_is_told_so)
+BOOST_AUTO_TEST_CASE(server_url_of_a_cluster_is_not_supported)
 {
     config settings = in_cluster();
     settings.store = config::kind::redis;
@@ -508,7 +509,7 @@ BOOST_AUTO_TEST_CASE(a_cluster_behind_the_URL_of_one_server_is_told_so)
     BOOST_TEST((locks.lock(stock, patient()).code == errc::not_supported));
 }
 
-BOOST_AUTO_TEST_CASE(names_whose_keys_cross_slots)
+BOOST_AUTO_TEST_CASE(name_whose_keys_cross_slots_needs_the_native_layout)
 {
     client_thread locks(in_cluster());
     for (const std::string name : {"a{", "a}b", "{}x", "{", "}"}) {
@@ -523,7 +524,7 @@ BOOST_AUTO_TEST_CASE(names_whose_keys_cross_slots)
     }
 }
 
-BOOST_AUTO_TEST_CASE(over_tls)
+BOOST_AUTO_TEST_CASE(cluster_over_tls_serves_locks_and_waiters)
 {
     const temporary_directory files;
     const std::string key = files.file("key.pem");
@@ -559,7 +560,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 namespace {
 
-/// One of its own, which a test may break.
+/// A separate cluster that a test may break.
 cluster_setup fragile()
 {
     return {.node_timeout = 1500ms};
@@ -567,9 +568,9 @@ cluster_setup fragile()
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(masters_that_go)
+BOOST_AUTO_TEST_SUITE(lost_masters)
 
-BOOST_AUTO_TEST_CASE(a_master_is_killed_and_its_replica_promoted)
+BOOST_AUTO_TEST_CASE(lock_survives_the_failover_of_a_killed_master)
 {
     cluster_deployment broken(fragile());
     client_thread holder(at(broken.url()));
@@ -586,7 +587,7 @@ BOOST_AUTO_TEST_CASE(a_master_is_killed_and_its_replica_promoted)
     BOOST_TEST(broken.connect(dies).integer({"WAIT", "1", "20000"}) == 1);
 
     broken.node(dies).kill();
-    // R3: a shard that is down delays no other.
+    // R3: a shard that is down delays no other shard.
     BOOST_TEST((get(lost, 60s) == condition::lease_ended));
     holder.seen().clear();
     const auto from = std::chrono::steady_clock::now();
@@ -612,7 +613,7 @@ BOOST_AUTO_TEST_CASE(a_master_is_killed_and_its_replica_promoted)
     BOOST_TEST(!holder.release(std::move(calm)));
 }
 
-BOOST_AUTO_TEST_CASE(row_10_master_and_replica_change_places_and_back)
+BOOST_AUTO_TEST_CASE(row_10_lock_survives_repeated_master_switches)
 {
     cluster_deployment broken(fragile());
     client_thread holder(at(broken.url()));
@@ -632,8 +633,8 @@ BOOST_AUTO_TEST_CASE(row_10_master_and_replica_change_places_and_back)
     BOOST_TEST(next_gets_in(holder, fence) > fence);
 }
 
-// R3: what is held at others is renewed while one master hangs.
-BOOST_AUTO_TEST_CASE(R3_a_master_that_hangs_starves_no_renewal_of_others)
+// R3: locks at other masters are renewed while one master hangs.
+BOOST_AUTO_TEST_CASE(R3_hanging_master_does_not_delay_renewals_at_others)
 {
     cluster_deployment broken({.replicas = false, .node_timeout = 60s});
     client_thread locks(at(broken.url()));
@@ -655,12 +656,12 @@ BOOST_AUTO_TEST_CASE(R3_a_master_that_hangs_starves_no_renewal_of_others)
     BOOST_TEST(!locks.release(std::move(again)));
 }
 
-// R3: its unanswered requests do not reduce those to others.
-BOOST_AUTO_TEST_CASE(R3_a_master_that_hangs_holds_up_no_lock_of_others)
+// R3: the unanswered requests of one master do not reduce the requests to others.
+BOOST_AUTO_TEST_CASE(R3_hanging_master_does_not_delay_locks_at_others)
 {
     cluster_deployment broken({.replicas = false, .node_timeout = 60s});
     config settings = at(broken.url());
-    settings.timeout = settings.health_check = 60s; // no limit ends it
+    settings.timeout = settings.health_check = 60s; // no timeout ends the requests
     client_thread locks(settings);
     const std::string hanging = broken.name_at(0);
     const std::string well = broken.name_at(1);
@@ -668,7 +669,7 @@ BOOST_AUTO_TEST_CASE(R3_a_master_that_hangs_holds_up_no_lock_of_others)
         BOOST_TEST(!locks.release(take(locks, long_leases(), each)));
     broken.node(0).pause();
 
-    // More than are requested at once.
+    // More than the window of outstanding requests.
     constexpr std::size_t count = 1'200;
     lock_options fixed = patient();
     fixed.renew = false;
@@ -706,7 +707,7 @@ BOOST_AUTO_TEST_CASE(announced_addresses_are_translated)
         lease held = take(locks, long_leases(), hidden.name_at(i));
         BOOST_TEST(!locks.release(std::move(held)));
     }
-    // What MOVED names is translated, too.
+    // The address in MOVED is translated, too.
     lease held = take(locks, patient());
     hidden.move(stock, next_to(hidden.master_of(stock)));
     goes_on(locks, held);

@@ -1,4 +1,5 @@
-// How connections are made: in what order addresses are tried, and what is known when none is made.
+// How connections are made: the order of the addresses, and the reported cause when no connection
+// succeeds.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/connection/connect_race.hpp"
@@ -30,7 +31,7 @@
 #include <string_view>
 #include <vector>
 
-// In place of the one of the C library: the host `many` has two addresses.
+// Replaces the function of the C library: the host `many` has two addresses.
 extern "C" int getaddrinfo(const char* host, const char* port, const addrinfo* hints,
                            addrinfo** found)
 {
@@ -75,7 +76,7 @@ std::vector<tcp::endpoint> order(const dialer& of)
     return of.in_order(tcp::resolver::results_type::create(three.begin(), three.end(), "many", ""));
 }
 
-/// An attempt that reached that address.
+/// Records a connection to that address, with or without an answer.
 void reached(dialer& of, const tcp::endpoint& at, bool answered)
 {
     of.begin();
@@ -84,7 +85,7 @@ void reached(dialer& of, const tcp::endpoint& at, bool answered)
         of.answered();
 }
 
-/// What came of a race.
+/// The result of a race.
 struct race_result
 {
     error_code failed;
@@ -109,7 +110,8 @@ race_result race(std::vector<tcp::endpoint> addresses, clock_type::duration limi
     return *result;
 }
 
-/// Where a connection is neither accepted nor refused: the queue of the listener is full.
+/// An address where connections are neither accepted nor refused: the queue of the listener is
+/// full.
 class deaf_address
 {
 public:
@@ -176,7 +178,7 @@ std::string closed_port()
 
 // Addresses
 
-BOOST_AUTO_TEST_CASE(addresses_are_tried_in_the_order_of_the_resolver_at_first)
+BOOST_AUTO_TEST_CASE(first_attempt_follows_the_order_of_the_resolver)
 {
     BOOST_TEST((order(dialer(config())) == three));
 }
@@ -190,7 +192,7 @@ BOOST_AUTO_TEST_CASE(address_that_answered_last_is_tried_first)
     BOOST_TEST((order(dials) == std::vector{three[1], three[2], three[0]}));
 }
 
-BOOST_AUTO_TEST_CASE(address_that_accepts_and_does_not_answer_is_tried_last)
+BOOST_AUTO_TEST_CASE(address_that_accepts_without_an_answer_is_tried_last)
 {
     const config settings;
     dialer dials(settings);
@@ -203,7 +205,7 @@ BOOST_AUTO_TEST_CASE(address_that_accepts_and_does_not_answer_is_tried_last)
     BOOST_TEST((order(dials) == three));
 }
 
-BOOST_AUTO_TEST_CASE(one_of_several_addresses_has_its_share_of_the_time_to_answer)
+BOOST_AUTO_TEST_CASE(each_of_several_addresses_gets_a_share_of_the_timeout)
 {
     const config settings;
     dialer dials(settings);
@@ -214,7 +216,7 @@ BOOST_AUTO_TEST_CASE(one_of_several_addresses_has_its_share_of_the_time_to_answe
     BOOST_TEST(!dials.share(2s).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(address_that_refuses_gives_way_to_the_next_at_once)
+BOOST_AUTO_TEST_CASE(refused_address_gives_way_to_the_next_at_once)
 {
     asio::io_context context;
     tcp::acceptor open(context, {asio::ip::address_v4::loopback(), 0});
@@ -225,7 +227,7 @@ BOOST_AUTO_TEST_CASE(address_that_refuses_gives_way_to_the_next_at_once)
     BOOST_TEST((result.took < 10s));
 }
 
-BOOST_AUTO_TEST_CASE(deaf_address_does_not_use_up_the_time_of_the_next)
+BOOST_AUTO_TEST_CASE(unresponsive_address_does_not_delay_the_next)
 {
     asio::io_context context;
     const deaf_address deaf(context);
@@ -236,7 +238,7 @@ BOOST_AUTO_TEST_CASE(deaf_address_does_not_use_up_the_time_of_the_next)
     BOOST_TEST((result.took < 10s));
 }
 
-BOOST_AUTO_TEST_CASE(race_in_which_every_address_refuses_fails_with_the_last_error)
+BOOST_AUTO_TEST_CASE(race_of_refused_addresses_fails_with_the_last_error)
 {
     const reserved_port none;
     const auto at = address("127.0.0.1", none.number());
@@ -266,7 +268,7 @@ BOOST_AUTO_TEST_CASE(race_ends_when_it_is_cancelled)
     BOOST_TEST((*ended == asio::error::operation_aborted));
 }
 
-BOOST_AUTO_TEST_CASE(address_that_accepts_and_does_not_answer_gives_way_to_the_next)
+BOOST_AUTO_TEST_CASE(silent_address_gives_way_to_the_next)
 {
     const reserved_port port;
     asio::io_context context;
@@ -278,14 +280,14 @@ BOOST_AUTO_TEST_CASE(address_that_accepts_and_does_not_answer_gives_way_to_the_n
 
 // Causes
 
-BOOST_AUTO_TEST_CASE(caller_and_observer_learn_why_there_is_no_connection)
+BOOST_AUTO_TEST_CASE(caller_and_observer_get_the_cause_of_a_failed_connection)
 {
     check_cause("redis://no-such-host.invalid", "the address of 'no-such-host.invalid' cannot");
     check_cause("redis://" + closed_port(), "Connection refused");
     check_cause("unix:///no/such/socket", "No such file");
 }
 
-BOOST_AUTO_TEST_CASE(caller_and_observer_learn_what_is_wrong_with_tls)
+BOOST_AUTO_TEST_CASE(caller_and_observer_get_the_cause_of_a_tls_failure)
 {
     const tls_server there("DNS:elsewhere.example");
     const redis_server plain({}, {.tcp = true});
@@ -296,7 +298,7 @@ BOOST_AUTO_TEST_CASE(caller_and_observer_learn_what_is_wrong_with_tls)
                 "the server does not answer in TLS");
 }
 
-BOOST_AUTO_TEST_CASE(server_that_goes_away_is_reported_with_each_new_reason_once)
+BOOST_AUTO_TEST_CASE(lost_server_is_reported_once_per_reason)
 {
     redis_server server({}, {.tcp = true});
     client_thread user(at(server.tcp_url()));
@@ -308,27 +310,28 @@ BOOST_AUTO_TEST_CASE(server_that_goes_away_is_reported_with_each_new_reason_once
     const auto errors = user.seen().events(seen::store_error);
     BOOST_TEST_REQUIRE(!errors.empty());
     BOOST_TEST(has(errors.back().name, "Connection refused"), errors.back().name);
-    BOOST_TEST(errors.size() <= 3u); // closed or reset, refused; not one for each attempt
+    // closed or reset, then refused, and not one report for each attempt
+    BOOST_TEST(errors.size() <= 3u);
     const auto lost = user.seen().events(seen::lost);
     BOOST_TEST(has(lost.front().details.connection_error, "Connection refused"),
                lost.front().details.to_string());
 }
 
-BOOST_AUTO_TEST_CASE(cluster_names_each_node_that_is_not_reached)
+BOOST_AUTO_TEST_CASE(unreachable_nodes_of_a_cluster_are_named)
 {
     const std::string node = closed_port();
     check_cause("redis+cluster://" + node + ",no-such-host.invalid:7000",
                 node + ": Connection refused; no-such-host.invalid:7000: the address of");
 }
 
-BOOST_AUTO_TEST_CASE(sentinels_that_are_not_reached_are_named)
+BOOST_AUTO_TEST_CASE(unreachable_sentinels_are_named)
 {
     const std::string sentinel = closed_port();
     check_cause("redis+sentinel://" + sentinel + "/orders",
                 "no Sentinel names the master 'orders': Sentinel at " + sentinel);
 }
 
-BOOST_AUTO_TEST_CASE(master_that_a_sentinel_names_and_that_is_gone_is_named)
+BOOST_AUTO_TEST_CASE(unreachable_master_of_a_sentinel_is_named)
 {
     sentinel_deployment deployment;
     const std::string master = "127.0.0.1:" + std::to_string(deployment.master().port());
@@ -345,7 +348,7 @@ BOOST_AUTO_TEST_CASE(master_that_a_sentinel_names_and_that_is_gone_is_named)
     });
 }
 
-BOOST_AUTO_TEST_CASE(quorum_says_of_each_member_why_it_is_not_reached)
+BOOST_AUTO_TEST_CASE(unreachable_members_of_a_quorum_are_named_with_the_cause)
 {
     const std::string member = closed_port();
     const told of = failure(

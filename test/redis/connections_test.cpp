@@ -1,5 +1,5 @@
-// Connections of the Redis store, over a connection to the server played by the test: when they are
-// made again, which events affect which of them, and the reports of their ends.
+// Connections of the Redis store, to a server that the test simulates: when they are restored,
+// which events affect them, and the reports of their ends.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/commands/redisson_commands.hpp"
@@ -45,7 +45,7 @@ void feed(boost::redis::any_adapter& adapter, std::string_view text)
     BOOST_TEST_REQUIRE(!failed);
 }
 
-/// What the test sees of a connection, and does for the server.
+/// The connection as the test sees it, with the actions of the server.
 struct server_side
 {
     struct asked
@@ -57,7 +57,7 @@ struct server_side
 
     explicit server_side(asio::any_io_executor strand) : where(std::move(strand)) {}
 
-    /// Ends a request, later: it was answered, or not.
+    /// Ends a request, later, with or without a reply.
     void finish(std::size_t index, std::initializer_list<std::string_view> answers,
                 error_code failed = {})
     {
@@ -84,7 +84,7 @@ struct server_side
         asio::post(where, [done = std::move(run_done), why]() mutable { std::move(done)(why); });
     }
 
-    /// Sends a message without a request. `heard`: it is passed on, later.
+    /// Sends a message without a request. `heard`: it is delivered, later.
     void push(std::string_view text, bool heard = true)
     {
         feed(*pushes, text);
@@ -194,7 +194,7 @@ struct fixture
         test::move_time(time, by, [this] { poll(); });
     }
 
-    /// The server answers the first request of a new connection, with this number.
+    /// The server answers the first request of a new connection, which has this index.
     void serve(std::size_t index)
     {
         server_side::asked& each = side->requests.at(index);
@@ -244,7 +244,7 @@ struct transport_fixture : fixture
             side->end();
         side->fail_requests(asio::error::operation_aborted);
         poll();
-        // What the context of a connection destroys when it ends.
+        // The handlers that the context of a connection destroys when it ends.
         *side = server_side(strand);
         time.make_source()->close();
     }
@@ -298,9 +298,9 @@ struct shared_fixture : transport_fixture
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(connection_of_its_own)
+BOOST_AUTO_TEST_SUITE(own_connection)
 
-BOOST_AUTO_TEST_CASE(it_is_up_when_the_first_questions_were_answered)
+BOOST_AUTO_TEST_CASE(own_connection_is_up_after_the_first_replies)
 {
     owned_fixture f;
     BOOST_TEST(f.side->runs == 1);
@@ -315,7 +315,7 @@ BOOST_AUTO_TEST_CASE(it_is_up_when_the_first_questions_were_answered)
 
 namespace {
 
-/// What is said first, as words.
+/// The first commands, as words.
 std::string words_of(const boost::redis::request& first)
 {
     std::string all;
@@ -331,7 +331,7 @@ std::string words_of(const boost::redis::request& first)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(it_is_made_as_the_url_says)
+BOOST_AUTO_TEST_CASE(own_connection_follows_the_url)
 {
     using milliseconds = std::chrono::milliseconds;
     owned_fixture plain("redis://:secret@server:7000/3?timeout=700&health_check=300");
@@ -371,7 +371,7 @@ BOOST_AUTO_TEST_CASE(it_is_made_as_the_url_says)
     BOOST_TEST(ipv6.way->server() == "[::1]:6379");
 }
 
-BOOST_AUTO_TEST_CASE(it_is_made_again_after_a_pause)
+BOOST_AUTO_TEST_CASE(own_connection_is_restored_after_a_pause)
 {
     owned_fixture f;
     for (int i = 1; i <= 20; ++i) {
@@ -385,8 +385,8 @@ BOOST_AUTO_TEST_CASE(it_is_made_again_after_a_pause)
     BOOST_TEST(f.seen.up.empty());
 }
 
-// The reply was on its way when the connection ended, or comes when there is another one.
-BOOST_AUTO_TEST_CASE(an_answer_over_a_connection_that_has_ended_does_not_count)
+// The reply was on its way when the connection ended, or arrives over the next one.
+BOOST_AUTO_TEST_CASE(late_reply_of_an_ended_connection_is_ignored)
 {
     for (const bool much_later : {false, true}) {
         owned_fixture f;
@@ -408,8 +408,9 @@ BOOST_AUTO_TEST_CASE(an_answer_over_a_connection_that_has_ended_does_not_count)
     }
 }
 
-// Else it would go out over the next one, and what was said of it would be untrue.
-BOOST_AUTO_TEST_CASE(what_was_asked_ends_with_its_connection)
+// Otherwise the request would be sent over the next connection, and its reported result would be
+// wrong.
+BOOST_AUTO_TEST_CASE(outstanding_request_ends_with_its_connection)
 {
     owned_fixture f;
     f.serve(0);
@@ -420,8 +421,8 @@ BOOST_AUTO_TEST_CASE(what_was_asked_ends_with_its_connection)
     BOOST_TEST((f.owner->ended == std::vector<error_code>{errc::store_unavailable}));
 }
 
-// A request that was sent may be executed, whatever became of the connection.
-BOOST_AUTO_TEST_CASE(what_was_written_and_not_answered_may_have_run)
+// A request that was sent may be executed, whatever happened to the connection.
+BOOST_AUTO_TEST_CASE(written_request_without_a_reply_has_an_unknown_outcome)
 {
     owned_fixture f;
     f.send();
@@ -443,7 +444,7 @@ BOOST_AUTO_TEST_CASE(what_was_written_and_not_answered_may_have_run)
     BOOST_TEST((f.owner->ended.back() == errc::store_unavailable));
 }
 
-BOOST_AUTO_TEST_CASE(the_first_reason_to_close_it_counts)
+BOOST_AUTO_TEST_CASE(first_reason_to_close_a_connection_is_reported)
 {
     owned_fixture f;
     f.side->finish(0, {"-LOADING x\r\n", "-LOADING x\r\n", "-LOADING x\r\n", "-LOADING x\r\n",
@@ -462,7 +463,7 @@ BOOST_AUTO_TEST_CASE(the_first_reason_to_close_it_counts)
     BOOST_TEST(
         (f.seen.down[1] == std::pair(error_code(errc::store_refused), std::string("READONLY"))));
 
-    // While it is being closed for one reason another is found.
+    // While the connection is being closed for one reason, another occurs.
     f.advance(150ms);
     f.side->finish(2, {"-LOADING y\r\n", "-LOADING y\r\n", "-LOADING y\r\n", "-LOADING y\r\n",
                        "-LOADING y\r\n", "-LOADING y\r\n", "-LOADING y\r\n"});
@@ -470,14 +471,14 @@ BOOST_AUTO_TEST_CASE(the_first_reason_to_close_it_counts)
     f.poll();
     BOOST_TEST_REQUIRE(f.seen.down.size() == 3u);
     BOOST_TEST(f.seen.down[2].second == "LOADING y");
-    f.way->on_read_only(); // there is none
+    f.way->on_read_only(); // there is no connection
     f.advance(150ms);
     f.side->end();
     f.poll();
     BOOST_TEST(f.seen.down.back().second == "");
 }
 
-BOOST_AUTO_TEST_CASE(what_the_server_said_of_an_attempt_is_told_with_it)
+BOOST_AUTO_TEST_CASE(failed_attempt_is_reported_with_the_message_of_the_server)
 {
     owned_fixture f;
     f.side->complain("Setup request execution: WRONGPASS invalid username-password pair");
@@ -498,9 +499,9 @@ BOOST_AUTO_TEST_CASE(what_the_server_said_of_an_attempt_is_told_with_it)
         (f.seen.down[2] == std::pair(error_code(asio::error::connection_refused), std::string())));
 }
 
-// A server that rejects may close the connection, or it may end in another way, before the reply is
-// read; a rejected caller must not wait for a server that is there.
-BOOST_AUTO_TEST_CASE(a_refusal_for_good_is_the_reason_however_the_attempt_ends)
+// A server that rejects a client may close the connection, or the connection may end in another
+// way, before the reply is read. A rejected caller must not wait for an available server.
+BOOST_AUTO_TEST_CASE(permanent_rejection_is_reported_however_the_attempt_ends)
 {
     const error_code ends[] = {boost::redis::error::resp3_hello, asio::error::eof,
                                asio::error::connection_reset, boost::redis::error::pong_timeout,
@@ -518,7 +519,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_for_good_is_the_reason_however_the_attempt_ends)
             BOOST_TEST((f.seen.down.back() == std::pair(error_code(meaning), said)),
                        end.message() << ", " << said);
         }
-        // For now: that the connection ended is the reason, unless nothing else is.
+        // A temporary rejection: the end of the connection is the reason, unless there is no other.
         f.side->complain("Setup request execution: LOADING x");
         f.side->end(end);
         f.advance(150ms);
@@ -532,9 +533,9 @@ BOOST_AUTO_TEST_CASE(a_refusal_for_good_is_the_reason_however_the_attempt_ends)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(connection_of_the_application)
+BOOST_AUTO_TEST_SUITE(application_connection)
 
-BOOST_AUTO_TEST_CASE(it_is_asked_until_it_serves)
+BOOST_AUTO_TEST_CASE(application_connection_is_checked_until_it_serves)
 {
     shared_fixture f;
     BOOST_TEST_REQUIRE(f.side->requests.size() == 1u);
@@ -558,8 +559,8 @@ BOOST_AUTO_TEST_CASE(it_is_asked_until_it_serves)
     BOOST_TEST((f.seen.up[0] == 1'700'000'000'000'007));
 }
 
-// The application's connection reconnects by itself; the reply to the question shows it.
-BOOST_AUTO_TEST_CASE(it_is_asked_again_when_a_request_was_not_answered)
+// The application's connection reconnects by itself. The reply to the check shows it.
+BOOST_AUTO_TEST_CASE(application_connection_is_checked_again_after_a_lost_request)
 {
     shared_fixture f;
     f.serve(0);
@@ -579,7 +580,7 @@ BOOST_AUTO_TEST_CASE(it_is_asked_again_when_a_request_was_not_answered)
     BOOST_TEST(f.seen.up.size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(what_was_written_and_not_answered_may_have_run_there_as_well)
+BOOST_AUTO_TEST_CASE(written_request_on_an_application_connection_has_an_unknown_outcome)
 {
     shared_fixture f;
     f.serve(0);
@@ -597,12 +598,12 @@ BOOST_AUTO_TEST_CASE(what_was_written_and_not_answered_may_have_run_there_as_wel
     BOOST_TEST((f.owner->ended.back() == errc::outcome_unknown));
 }
 
-BOOST_AUTO_TEST_CASE(nothing_of_it_stays_in_the_application_s_connection)
+BOOST_AUTO_TEST_CASE(close_cancels_all_requests_on_the_application_connection)
 {
     shared_fixture f;
     f.way->close();
     f.poll();
-    BOOST_TEST(!f.side->requests.at(0).done); // the question
+    BOOST_TEST(!f.side->requests.at(0).done); // the readiness check
 
     shared_fixture busy;
     busy.serve(0);
@@ -616,8 +617,8 @@ BOOST_AUTO_TEST_CASE(nothing_of_it_stays_in_the_application_s_connection)
     BOOST_TEST(busy.owner->ended.size() == 2u);
 }
 
-// Its context has ended, and with it the handlers.
-BOOST_AUTO_TEST_CASE(a_handler_that_is_destroyed_uncalled_is_an_answer_that_never_comes)
+// The context of the request has ended, and with it the handlers.
+BOOST_AUTO_TEST_CASE(handler_destroyed_uncalled_has_an_unknown_outcome)
 {
     shared_fixture f;
     f.serve(0);
@@ -628,8 +629,8 @@ BOOST_AUTO_TEST_CASE(a_handler_that_is_destroyed_uncalled_is_an_answer_that_neve
     BOOST_TEST((f.owner->ended == std::vector<error_code>{errc::outcome_unknown}));
 }
 
-// The context is ending: the connection is not used any more, whatever happens, however often.
-BOOST_AUTO_TEST_CASE(what_was_dropped_tells_and_does_nothing)
+// The context is ending: the connection is not used any more, whatever happens.
+BOOST_AUTO_TEST_CASE(dropped_connection_reports_and_sends_nothing)
 {
     for (const bool up : {false, true}) {
         owned_fixture f;
@@ -656,7 +657,7 @@ BOOST_AUTO_TEST_CASE(what_was_dropped_tells_and_does_nothing)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(connection_for_notifications)
+BOOST_AUTO_TEST_SUITE(notification_connection)
 
 namespace {
 
@@ -678,7 +679,7 @@ struct hints final : store_listener
 
 using words = std::vector<std::string>;
 
-/// A receiver with a connection of its own.
+/// A receiver with its own connection.
 template <class Channel>
 struct notified : fixture
 {
@@ -697,7 +698,7 @@ struct notified : fixture
         poll();
     }
 
-    /// What was said to the server since the last time: verbs and channels.
+    /// The verbs and channels that were sent to the server since the last call.
     words said()
     {
         words all;
@@ -746,10 +747,10 @@ const std::string channel_of_b = "redisson_lock__channel:{b}";
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(a_watch_that_begins_and_a_message_are_hints)
+BOOST_AUTO_TEST_CASE(subscription_and_message_are_wake_ups)
 {
     subscriptions_fixture f;
-    BOOST_TEST(f.side->runs == 0); // no watch
+    BOOST_TEST(f.side->runs == 0); // without a watch
     f.watch("a");
     BOOST_TEST(f.side->runs == 1);
     BOOST_TEST((f.said() == words{"SUBSCRIBE", channel_of_a}));
@@ -768,11 +769,11 @@ BOOST_AUTO_TEST_CASE(a_watch_that_begins_and_a_message_are_hints)
     BOOST_TEST((f.said() == words{"UNSUBSCRIBE", channel_of_a}));
     f.unwatch("a");
     BOOST_TEST((f.said() == words{}));
-    f.tell("message", channel_of_a, "$1\r\n0"); // it was on its way
+    f.tell("message", channel_of_a, "$1\r\n0"); // the message was on its way
     BOOST_TEST((f.heard.take() == words{}));
 }
 
-BOOST_AUTO_TEST_CASE(names_of_one_channel_are_each_watched_until_the_last_one_goes)
+BOOST_AUTO_TEST_CASE(shared_channel_is_unsubscribed_with_its_last_name)
 {
     subscriptions_fixture f;
     f.watch("a");
@@ -788,7 +789,7 @@ BOOST_AUTO_TEST_CASE(names_of_one_channel_are_each_watched_until_the_last_one_go
     BOOST_TEST((f.said() == words{"UNSUBSCRIBE", channel_of_a}));
 }
 
-BOOST_AUTO_TEST_CASE(all_are_watched_again_over_a_new_connection)
+BOOST_AUTO_TEST_CASE(new_connection_restores_all_subscriptions)
 {
     subscriptions_fixture f;
     f.watch("a");
@@ -806,8 +807,8 @@ BOOST_AUTO_TEST_CASE(all_are_watched_again_over_a_new_connection)
     BOOST_TEST(std::count(again.begin(), again.end(), "redisson_lock__channel:{c}") == 1);
 }
 
-// What came over the old one is of no interest: a watch begins anew.
-BOOST_AUTO_TEST_CASE(what_was_not_passed_on_ends_with_its_connection)
+// A message of the old connection does not matter, because the subscription starts again.
+BOOST_AUTO_TEST_CASE(undelivered_message_is_dropped_with_its_connection)
 {
     subscriptions_fixture f;
     f.watch("a");
@@ -819,8 +820,9 @@ BOOST_AUTO_TEST_CASE(what_was_not_passed_on_ends_with_its_connection)
     BOOST_TEST((f.heard.take() == words{"b"}));
 }
 
-// Rights change rarely: it is tried again once in half a minute, and after other losses as usual.
-BOOST_AUTO_TEST_CASE(who_may_not_subscribe_asks_seldom)
+// Rights change rarely: a denied subscription is retried every half minute, and after other losses
+// as usual.
+BOOST_AUTO_TEST_CASE(denied_subscription_is_retried_every_half_minute)
 {
     subscriptions_fixture f;
     f.watch("a");
@@ -846,7 +848,7 @@ BOOST_AUTO_TEST_CASE(who_may_not_subscribe_asks_seldom)
     BOOST_TEST(f.made->allowed());
 }
 
-BOOST_AUTO_TEST_CASE(a_push_that_is_cut_short_is_nothing)
+BOOST_AUTO_TEST_CASE(truncated_push_is_ignored)
 {
     subscriptions_fixture f;
     f.watch("a");
@@ -867,8 +869,8 @@ BOOST_AUTO_TEST_CASE(a_push_that_is_cut_short_is_nothing)
     BOOST_TEST(!turns.made->hears(0));
 }
 
-// The connection of the commands may lead elsewhere now; this one has to as well.
-BOOST_AUTO_TEST_CASE(who_follows_the_commands_watches_all_again_at_once)
+// The connection of the commands may lead to another server now, so this one has to reconnect, too.
+BOOST_AUTO_TEST_CASE(follow_restores_all_subscriptions_over_a_new_connection)
 {
     subscriptions_fixture f;
     f.made->follow(f.time.now()); // there is nothing to watch yet
@@ -883,7 +885,7 @@ BOOST_AUTO_TEST_CASE(who_follows_the_commands_watches_all_again_at_once)
     f.advance(1ms);
     BOOST_TEST(f.side->runs == 2);
     BOOST_TEST(f.said().size() == 4u);
-    f.tell("subscribe", channel_of_a); // some may have been missed
+    f.tell("subscribe", channel_of_a); // messages may have been missed
     BOOST_TEST((f.heard.take() == words{"a"}));
     f.made->follow(f.time.now()); // the commands fail again and again
     f.advance(999ms);
@@ -897,7 +899,7 @@ BOOST_AUTO_TEST_CASE(who_follows_the_commands_watches_all_again_at_once)
     BOOST_TEST(f.side->runs == 4);
     f.side->end();
     f.poll();
-    f.made->follow(f.time.now()); // it is about to
+    f.made->follow(f.time.now()); // it is about to reconnect
     f.advance(49ms);
     BOOST_TEST(f.side->runs == 4);
     f.advance(101ms);
@@ -927,7 +929,8 @@ struct turns_fixture : notified<turn_channel>
         poll();
     }
 
-    /// The server of the commands says whom it tells, or something else, to that question.
+    /// The server of the commands answers the verification with the number of its receivers, or
+    /// with something else.
     void answer(std::string_view said, std::size_t number)
     {
         reply told;
@@ -940,14 +943,14 @@ struct turns_fixture : notified<turn_channel>
     }
     void answer(std::string_view said) { answer(said, questions.size() - 1); }
 
-    /// It is not answered.
+    /// The verification gets no reply.
     void fail()
     {
         std::exchange(questions.back(), {})(errc::store_unavailable, answers());
         poll();
     }
 
-    /// The subscription is there, and the server of the commands tells this client.
+    /// The subscription is confirmed, and the server of the commands notifies this client.
     void begin()
     {
         waits();
@@ -962,8 +965,9 @@ struct turns_fixture : notified<turn_channel>
 
 } // namespace
 
-// Behind one address there may be two servers, and whom one tells the other does not count.
-BOOST_AUTO_TEST_CASE(who_listens_at_another_server_than_that_of_the_commands_hears_nothing)
+// Behind one address there may be two servers. A message that another server publishes is not
+// received.
+BOOST_AUTO_TEST_CASE(subscription_at_another_server_than_the_commands_is_not_trusted)
 {
     turns_fixture f;
     f.waits();
@@ -982,11 +986,11 @@ BOOST_AUTO_TEST_CASE(who_listens_at_another_server_than_that_of_the_commands_hea
     BOOST_TEST((f.heard.take() == words{"all"}));
 
     f.made->verify();
-    BOOST_TEST(f.made->hears(0)); // as far as is known
+    BOOST_TEST(f.made->hears(0)); // as far as the client knows
     f.answer("0");
     BOOST_TEST(!f.made->hears(0));
-    BOOST_TEST((f.heard.take() == words{"all"})); // owners in the queue report that
-    f.made->verify();                             // there is nothing to ask
+    BOOST_TEST((f.heard.take() == words{"all"})); // owners in the queue poll again
+    f.made->verify();                             // there is nothing to verify
     BOOST_TEST(f.questions.size() == 5u);
     f.advance(150ms);
     BOOST_TEST(f.side->runs == 5);
@@ -995,7 +999,7 @@ BOOST_AUTO_TEST_CASE(who_listens_at_another_server_than_that_of_the_commands_hea
     BOOST_TEST(f.made->hears(0));
 }
 
-BOOST_AUTO_TEST_CASE(a_connection_of_the_commands_that_leads_to_the_same_server_changes_nothing)
+BOOST_AUTO_TEST_CASE(verification_at_the_same_server_keeps_the_subscription)
 {
     turns_fixture f;
     f.begin();
@@ -1010,8 +1014,8 @@ BOOST_AUTO_TEST_CASE(a_connection_of_the_commands_that_leads_to_the_same_server_
     BOOST_TEST(f.side->runs == 1);
 }
 
-// An application's connection may be replaced without a notification.
-BOOST_AUTO_TEST_CASE(while_somebody_waits_the_server_is_asked_now_and_then)
+// The connection of an application may be replaced without a notification.
+BOOST_AUTO_TEST_CASE(subscription_is_verified_every_ten_seconds_while_waiting)
 {
     turns_fixture f;
     f.begin();
@@ -1031,7 +1035,7 @@ BOOST_AUTO_TEST_CASE(while_somebody_waits_the_server_is_asked_now_and_then)
     BOOST_TEST(!f.made->hears(0));
 }
 
-BOOST_AUTO_TEST_CASE(only_the_last_answer_says_who_is_told)
+BOOST_AUTO_TEST_CASE(only_the_latest_verification_counts)
 {
     turns_fixture f;
     f.begin();
@@ -1046,8 +1050,8 @@ BOOST_AUTO_TEST_CASE(only_the_last_answer_says_who_is_told)
     BOOST_TEST(!f.made->hears(0));
 }
 
-// The scripts, too, count every owner as a listener then.
-BOOST_AUTO_TEST_CASE(who_may_not_publish_is_told)
+// In this case, the scripts also count every owner as a listener.
+BOOST_AUTO_TEST_CASE(denied_publish_counts_as_a_verified_subscription)
 {
     turns_fixture f;
     f.waits();
@@ -1057,8 +1061,8 @@ BOOST_AUTO_TEST_CASE(who_may_not_publish_is_told)
     BOOST_TEST((f.heard.take() == words{"all"}));
 }
 
-// An owner that is not known to listen does not count as gone.
-BOOST_AUTO_TEST_CASE(turns_are_heard_from_the_confirmation_to_the_end_of_the_connection)
+// An owner that is not known to listen does not count as absent.
+BOOST_AUTO_TEST_CASE(grants_are_received_from_confirmation_to_the_end_of_the_connection)
 {
     turns_fixture f;
     BOOST_TEST(f.side->runs == 0);
@@ -1067,7 +1071,7 @@ BOOST_AUTO_TEST_CASE(turns_are_heard_from_the_confirmation_to_the_end_of_the_con
     f.poll();
     BOOST_TEST(f.side->runs == 1);
     BOOST_TEST((f.said() == words{"SUBSCRIBE", channel}));
-    f.made->listen(0); // it does already
+    f.made->listen(0); // already subscribed
     f.poll();
     BOOST_TEST(f.side->runs == 1);
     BOOST_TEST((f.said() == words{}));
@@ -1078,8 +1082,8 @@ BOOST_AUTO_TEST_CASE(turns_are_heard_from_the_confirmation_to_the_end_of_the_con
     BOOST_TEST(!f.made->hears(0));
     f.answer("1");
     BOOST_TEST(f.made->hears(0));
-    BOOST_TEST((f.heard.take() == words{"all"})); // some may have been missed
-    f.tell("message", channel, "$0\r\n\r\n");     // which was requested
+    BOOST_TEST((f.heard.take() == words{"all"})); // messages may have been missed
+    f.tell("message", channel, "$0\r\n\r\n");     // the message of the verification
     f.tell("message", channel, "$15\r\nlh:client:7 a b");
     BOOST_TEST((f.heard.take() == words{"client:7 at a b"}));
     f.tell("message", channel, "$10\r\nclient:7 a");

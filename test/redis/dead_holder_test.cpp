@@ -1,4 +1,4 @@
-// A holder that promised to be alive (`lock_options::dead_holder_grace`) and is not, with a server.
+// Holders that stop sending heartbeats (`lock_options::dead_holder_grace`), with a server.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
@@ -18,10 +18,10 @@ using namespace leasehold::test;
 using std::chrono::milliseconds;
 using steady = std::chrono::steady_clock;
 
-// So long that no test passes because a lease has ended.
+// Long enough that no test passes because a lease has expired.
 constexpr milliseconds lease_time = 10min;
 constexpr milliseconds grace = 2s;
-// A machine may stand still for a while, and the lease must not be lost then.
+// A machine may be stopped for a while, and the lease must not be lost then.
 constexpr milliseconds long_grace = 30s;
 // The TTL of a record after a heartbeat.
 constexpr milliseconds recorded = 2min;
@@ -44,14 +44,14 @@ std::string value_of_lock(resp_client& store)
     return store.maybe_string({"GET", stock}).value_or("");
 }
 
-/// Of the client that has the lock.
+/// The record of the client that holds the lock.
 std::string record_in(resp_client& store)
 {
     const std::string value = value_of_lock(store);
     return "leasehold:alive:" + value.substr(3, value.find(':', 3) - 3);
 }
 
-/// Its grace has passed, whatever the server still stores.
+/// The grace has passed, whatever the server still stores.
 void wait_for_loss(client_thread& by)
 {
     by.seen().wait_for(kind::lost);
@@ -59,7 +59,7 @@ void wait_for_loss(client_thread& by)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(a_killed_holder_is_superseded_long_before_its_lease_ends)
+BOOST_AUTO_TEST_CASE(killed_holder_is_superseded_long_before_its_lease_ends)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -77,13 +77,13 @@ BOOST_AUTO_TEST_CASE(a_killed_holder_is_superseded_long_before_its_lease_ends)
     BOOST_TEST_MESSAGE("granted " << since(killed).count() << " ms after SIGKILL, grace "
                                   << grace.count() << " ms");
     BOOST_TEST(next.held.fence() > fence);
-    // Not sooner than it may be; the server counts in milliseconds.
+    // Not earlier than allowed. The server counts in milliseconds.
     BOOST_TEST((since(looked) >= grace - silent - 5ms));
     BOOST_TEST(!other.release(std::move(next.held)));
 }
 
-// docs/choosing/dead_holder.md says how long that is where nothing else runs.
-BOOST_AUTO_TEST_CASE(from_sigkill_to_the_grant_of_another_process_it_is_the_grace_and_no_lease)
+// docs/choosing/dead_holder.md states this time for an idle machine.
+BOOST_AUTO_TEST_CASE(next_process_gets_the_lock_of_a_killed_holder_after_the_grace)
 {
     constexpr milliseconds usual_lease = 30s;
     redis_server server;
@@ -102,14 +102,14 @@ BOOST_AUTO_TEST_CASE(from_sigkill_to_the_grant_of_another_process_it_is_the_grac
     BOOST_TEST(next.ask("release") == "released success");
 }
 
-BOOST_AUTO_TEST_CASE(who_waits_needs_no_option_and_the_first_in_line_gets_it)
+BOOST_AUTO_TEST_CASE(first_waiter_without_the_option_supersedes_a_dead_holder)
 {
     redis_server server;
     resp_client store = server.connect();
     client_thread first(server);
     client_thread second(server);
     holder dying(server);
-    dying.lock(stock, lease_time, 3 * grace); // time for two to join the queue
+    dying.lock(stock, lease_time, 3 * grace); // enough time for two clients to enter the queue
     auto waiting = start_waiting(first);
     wait_until([&] { return waiters_of(store, stock) == 1; });
     auto behind = start_waiting(second);
@@ -117,14 +117,14 @@ BOOST_AUTO_TEST_CASE(who_waits_needs_no_option_and_the_first_in_line_gets_it)
     dying.kill();
     taken next = get(waiting, 60s);
     BOOST_TEST_REQUIRE(!next.code, next.code.message());
-    // The successor has promised nothing, and is not superseded.
+    // The successor has no grace recorded, and is not superseded.
     BOOST_TEST((value_of_lock(store).find("|g") == std::string::npos));
     lease last = hand_over(first, std::move(next.held), behind);
     BOOST_TEST(!second.release(std::move(last)));
     BOOST_TEST(!exists(store));
 }
 
-BOOST_AUTO_TEST_CASE(a_living_holder_keeps_its_lock_while_others_wait)
+BOOST_AUTO_TEST_CASE(living_holder_keeps_its_lock_while_others_wait)
 {
     redis_server server;
     client_thread first(server);
@@ -133,12 +133,12 @@ BOOST_AUTO_TEST_CASE(a_living_holder_keeps_its_lock_while_others_wait)
     quick.dead_holder_grace = 400ms;
     lease held = take(first, quick);
     auto waiting = second.start_lock(stock, long_leases());
-    // Several times of what it may be silent for.
+    // Several times the grace.
     const auto begin = steady::now();
     while (since(begin) < 5 * quick.dead_holder_grace && held.valid())
         std::this_thread::sleep_for(10ms);
     const bool kept = waiting.wait_for(0s) != std::future_status::ready;
-    // On a machine that was stopped it may be lost: then it is reported.
+    // On a machine that was stopped, the lease may be lost. The loss is then reported.
     BOOST_TEST((kept || !held.valid()));
     if (held.valid())
         first.release(std::move(held));
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_living_holder_keeps_its_lock_while_others_wait)
     BOOST_TEST(!second.release(std::move(next.held)));
 }
 
-BOOST_AUTO_TEST_CASE(a_stopped_holder_is_superseded_and_knows_it_when_it_wakes)
+BOOST_AUTO_TEST_CASE(stopped_holder_is_superseded_and_reports_the_loss_when_resumed)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -164,13 +164,13 @@ BOOST_AUTO_TEST_CASE(a_stopped_holder_is_superseded_and_knows_it_when_it_wakes)
     std::sort(lines, lines + 2);
     BOOST_TEST(lines[0] == "lost silent");
     BOOST_TEST(lines[1] == "valid 0");
-    // The lock that it releases is not its own any more.
+    // The stopped holder no longer holds the lock that it releases.
     BOOST_TEST(stopped.ask("release") != "released success");
     BOOST_TEST(value_of_lock(store) == value);
     BOOST_TEST(!other.release(std::move(next)));
 }
 
-BOOST_AUTO_TEST_CASE(a_holder_that_is_cut_off_loses_its_lease_before_others_get_it)
+BOOST_AUTO_TEST_CASE(disconnected_holder_loses_its_lease_before_the_next_grant)
 {
     redis_server server;
     fault_proxy proxy(server);
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_cut_off_loses_its_lease_before_others_get_
     client_thread other(server);
     lease held = take(cut, promised());
     auto waiting = other.start_lock(stock, long_leases());
-    proxy.stall(); // the server still counts it as connected
+    proxy.stall(); // for the server, the client is still connected
     taken next = get(waiting, 60s);
     BOOST_TEST_REQUIRE(!next.code, next.code.message());
     BOOST_TEST(!held.valid());
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_cut_off_loses_its_lease_before_others_get_
     proxy.forward();
 }
 
-BOOST_AUTO_TEST_CASE(notifications_that_are_lost_end_no_lease)
+BOOST_AUTO_TEST_CASE(lost_notifications_do_not_end_a_lease)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(notifications_that_are_lost_end_no_lease)
     BOOST_TEST(!second.release(std::move(next.held)));
 }
 
-BOOST_AUTO_TEST_CASE(a_record_that_is_missing_or_of_another_run_supersedes_nobody)
+BOOST_AUTO_TEST_CASE(missing_or_foreign_record_does_not_supersede_a_holder)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(a_record_that_is_missing_or_of_another_run_supersedes_nobod
     lease held = take(first, promised(long_grace));
     const std::string record = record_in(store);
     BOOST_TEST(store.integer({"EXISTS", record}) == 1);
-    // As if another server had written it, longer ago than the holder may be silent.
+    // As if another server had written the record, longer ago than the grace.
     const milliseconds left = recorded - 2 * long_grace;
     for (const std::vector<std::string>& change :
          {std::vector<std::string>{"SET", record, "0123", "PX", std::to_string(left.count())},
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(a_record_that_is_missing_or_of_another_run_supersedes_nobod
     BOOST_TEST(!exists(store));
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_forgot_everything_is_found_out_by_the_next_sign)
+BOOST_AUTO_TEST_CASE(next_heartbeat_detects_a_flushed_server)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_forgot_everything_is_found_out_by_the_next_si
     BOOST_TEST((first.seen().events(kind::lost).at(0).code == errc::lost));
 }
 
-BOOST_AUTO_TEST_CASE(a_re_entry_ends_the_promise)
+BOOST_AUTO_TEST_CASE(reentrant_acquisition_ends_the_grace)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -261,16 +261,16 @@ BOOST_AUTO_TEST_CASE(a_re_entry_ends_the_promise)
     BOOST_TEST(!exists(store));
 }
 
-// Two wait for one name in one client. The acquire of the first, with a grace, was granted without
-// a reply: its owner is released, and the next one asks under another.
-BOOST_AUTO_TEST_CASE(a_promise_is_not_inherited_by_the_next_waiter)
+// Two operations of one client wait for one name. The acquire of the first, with a grace, was
+// granted without a reply. Its owner is released, and the second operation uses another owner.
+BOOST_AUTO_TEST_CASE(next_waiter_does_not_inherit_the_grace)
 {
     redis_server server;
     resp_client store = server.connect();
     fault_proxy proxy(server);
     client_thread locks(config(proxy.url()));
     client_thread other(server);
-    lease warm = take(locks, long_leases(), "another"); // it is connected
+    lease warm = take(locks, long_leases(), "another"); // so that the client is connected
     lock_options first = promised();
     first.wait_limit = 2s;
     proxy.forward_then_reset("leasehold:alive:");
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(a_promise_is_not_inherited_by_the_next_waiter)
     const std::string heard = value_of_lock(store);
     BOOST_TEST((heard.find('|') == std::string::npos));
     BOOST_TEST(heard != unheard.substr(0, unheard.find('|')));
-    // As if the client had been silent for longer than the first one might.
+    // As if the client had been silent for longer than the grace of the first operation.
     store.done({"PEXPIRE", record_in(store), "1000"});
     BOOST_TEST((other.try_lock(stock, long_leases()).code == errc::held));
     BOOST_TEST(next.held.valid());
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(a_promise_is_not_inherited_by_the_next_waiter)
     BOOST_TEST(!locks.release(std::move(warm)));
 }
 
-BOOST_AUTO_TEST_CASE(without_the_right_to_ask_which_server_it_is_leases_are_as_without_the_option)
+BOOST_AUTO_TEST_CASE(user_without_info_gets_a_lease_without_grace)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -310,7 +310,7 @@ BOOST_AUTO_TEST_CASE(without_the_right_to_ask_which_server_it_is_leases_are_as_w
     BOOST_TEST(!some.release(std::move(held)));
 }
 
-BOOST_AUTO_TEST_CASE(stores_that_cannot_keep_it_say_so)
+BOOST_AUTO_TEST_CASE(store_without_heartbeats_rejects_the_option)
 {
     redis_server server;
     const auto refused = [](errc with) {

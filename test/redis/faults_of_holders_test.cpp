@@ -1,4 +1,4 @@
-// Faults of the process that holds or waits: it is killed, stopped, starved, its clock is wrong, it
+// Faults of the process that holds or waits: it is killed, stopped, starved, has a wrong clock, or
 // forks.
 #include <boost/test/unit_test.hpp>
 
@@ -25,7 +25,7 @@ using steady = std::chrono::steady_clock;
 
 constexpr auto patient = 30s;
 
-/// A client on this thread: it runs when the test runs its context, and is stopped otherwise.
+/// A client on this thread. It runs only while the test runs its context.
 class local_client
 {
 public:
@@ -58,8 +58,8 @@ private:
     bool ended_ = false;
 };
 
-/// What a careless child does with the lease of its parent; bits of what went wrong. It must not
-/// return into the test.
+/// The actions of a careless child on the lease of its parent. Returns a bit for each failure. It
+/// must not return into the test.
 int in_child(boost::asio::io_context& context, lease& held) noexcept
 {
     try {
@@ -81,7 +81,7 @@ int in_child(boost::asio::io_context& context, lease& held) noexcept
     }
 }
 
-/// The ids of the server's connections, in its order; not the one that asks.
+/// The ids of the connections of the server, in its order, without the one that asks.
 std::vector<std::string> connections(resp_client& store)
 {
     const std::string own = "id=" + std::to_string(store.integer({"CLIENT", "ID"}));
@@ -95,7 +95,7 @@ std::vector<std::string> connections(resp_client& store)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(row_01_holder_killed)
+BOOST_AUTO_TEST_CASE(row_01_lock_of_a_killed_holder_is_granted_at_the_end_of_its_ttl)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -109,17 +109,17 @@ BOOST_AUTO_TEST_CASE(row_01_holder_killed)
     client_thread other(server);
     taken next = other.lock(stock, long_leases());
     BOOST_TEST(!next.code);
-    // Granted when the TTL ended, not before, and without a message. (2 ms: the server counts whole
-    // ones.)
+    // Granted when the TTL ended, not before, and without a message. (2 ms, because the server
+    // counts whole milliseconds.)
     BOOST_TEST((steady::now() - asked >= left - 2ms));
     BOOST_TEST(next.held.fence() > fence);
-    // Once by the waiter, to check that it receives its channel.
+    // Once by the waiter, to verify its subscription.
     BOOST_TEST(store.calls("publish") <= 1u);
-    // It slept no longer than the TTL.
+    // The waiter slept no longer than the TTL.
     BOOST_TEST((steady::now() - asked < left + 10s));
 }
 
-BOOST_AUTO_TEST_CASE(row_02_waiter_killed)
+BOOST_AUTO_TEST_CASE(row_02_killed_waiter_is_skipped)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(row_02_waiter_killed)
     BOOST_TEST(!exists(store));
 }
 
-BOOST_AUTO_TEST_CASE(row_03_holder_stopped_longer_than_its_lease)
+BOOST_AUTO_TEST_CASE(row_03_holder_stopped_beyond_its_lease_reports_the_loss)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(row_03_holder_stopped_longer_than_its_lease)
     BOOST_TEST(next.fence() > fence);
     const auto owners = record_of(store, stock);
 
-    // Asked while it cannot answer: the first action of its user code when it continues.
+    // Sent while the process is stopped: the first action of its user code when it continues.
     stopped.write_line("valid");
     stopped.resume();
     std::string lines[2] = {stopped.read_line().value(), stopped.read_line().value()};
@@ -165,10 +165,10 @@ BOOST_AUTO_TEST_CASE(row_03_holder_stopped_longer_than_its_lease)
     other.seen().wait_for(kind::renewed, 2);
     BOOST_TEST(next.valid());
     BOOST_TEST(!other.release(std::move(next)));
-    stopped.lock(stock, 1s); // it can go on
+    stopped.lock(stock, 1s); // the process can continue
 }
 
-BOOST_AUTO_TEST_CASE(row_04_event_loop_starved)
+BOOST_AUTO_TEST_CASE(row_04_starved_event_loop_sees_an_expired_lease_as_invalid)
 {
     redis_server server;
     client_thread other(server);
@@ -179,10 +179,10 @@ BOOST_AUTO_TEST_CASE(row_04_event_loop_starved)
     held.held.async_wait_lost([&](error_code why) { told = why; });
     run_until(starved.context, [&] { return starved.seen->count(kind::renewed) > 0; });
 
-    // From here no handler of it runs.
+    // From here on, none of its handlers runs.
     const auto deadline = held.held.deadline();
     while (leasehold::clock::now() < deadline) {
-        // If it is seen as invalid, that is at the deadline or after.
+        // The lease becomes invalid at its deadline, and not before.
         const bool valid = held.held.valid();
         BOOST_TEST_REQUIRE((valid || leasehold::clock::now() >= deadline));
         std::this_thread::sleep_for(1ms);
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(row_04_event_loop_starved)
     BOOST_TEST(next.held.fence() > fence);
     BOOST_TEST(!held.held.valid());
 
-    // When it runs again it gets the report, and does not affect the other.
+    // When its context runs again, it gets the report, and does not affect the other holder.
     run_until(starved.context, [&] { return told.has_value(); });
     BOOST_TEST((*told == errc::expired));
     BOOST_TEST(!held.held.valid());
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(row_04_event_loop_starved)
     BOOST_TEST(next.held.valid());
 }
 
-BOOST_AUTO_TEST_CASE(row_19_wall_clocks_of_clients_are_years_apart)
+BOOST_AUTO_TEST_CASE(row_19_wall_clocks_years_apart_do_not_affect_locks)
 {
     if (!shifted_clock::available()) {
         BOOST_TEST_MESSAGE("no clock shim on this system");
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(row_19_wall_clocks_of_clients_are_years_apart)
     BOOST_TEST((left > 0 && left <= 10'000));
     late.ask_for_lock(stock, 10s);
     late.expect("waiting");
-    late_clock.set(-years); // and back, while it waits
+    late_clock.set(-years); // and back, during the wait
     early_clock.set(years);
     BOOST_TEST(early.ask("valid") == "valid 1");
     BOOST_TEST(early.ask("release") == "released success");
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(row_19_wall_clocks_of_clients_are_years_apart)
     next_gets_in(here, second);
 }
 
-BOOST_AUTO_TEST_CASE(row_27_holder_forks)
+BOOST_AUTO_TEST_CASE(row_27_forked_child_does_not_affect_the_lock)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -259,7 +259,8 @@ BOOST_AUTO_TEST_CASE(row_27_holder_forks)
     BOOST_TEST(!connected.empty());
     store.reset_calls();
 
-    // The parent is stopped meanwhile, so every message to the store comes from the child.
+    // The context of the parent does not run meanwhile, so every message to the store comes from
+    // the child.
     forking.context.notify_fork(boost::asio::execution_context::fork_prepare);
     const pid_t child = ::fork();
     BOOST_TEST_REQUIRE(child >= 0);
@@ -275,11 +276,11 @@ BOOST_AUTO_TEST_CASE(row_27_holder_forks)
     BOOST_TEST(store.calls("eval") == 0u);
     BOOST_TEST(store.calls("ping") == 0u);
     BOOST_TEST(record_of(store, stock) == owners, boost::test_tools::per_element());
-    // Nor has it closed connections that it shares with its parent.
+    // The child has not closed connections that it shares with its parent.
     BOOST_TEST(connections(store) == connected, boost::test_tools::per_element());
 
-    // The parent continues. (It was stopped for longer than its connection may be silent, so it may
-    // have to reconnect.)
+    // The parent continues. (It did not run for longer than its health check allows, so it may have
+    // to reconnect.)
     BOOST_TEST(held.held.valid());
     forking.seen->clear();
     run_until(forking.context, [&] { return forking.seen->count(kind::renewed) > 1; });

@@ -1,5 +1,6 @@
-// Faults of the network: partitions of every kind, replies that come late or never, requests that
-// are executed twice, wake-ups that are lost or false; and operations that end during these.
+// Faults of the network: all kinds of partitions, replies that come late or never, requests that
+// are executed twice, and wake-ups that are lost or false. Also operations that end during these
+// faults.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
@@ -25,7 +26,7 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-/// One server with two ways to it: `far` goes through the proxy, `near` does not.
+/// One server with two connections: `far` goes through the proxy, `near` does not.
 struct network
 {
     redis_server server;
@@ -36,12 +37,12 @@ struct network
 
     network() { far.seen().wait_for(kind::connected); }
 
-    /// The connection through the proxy is back, and its users were notified.
+    /// The connection through the proxy is restored, and reported.
     void await_connection(std::size_t since) { far.seen().wait_for(kind::connected, since + 1); }
     std::size_t connections() { return far.seen().count(kind::connected); }
 };
 
-// A text in such a request, and in no other; of a name without a waiter.
+// A text that occurs only in such a request, for a name without a waiter.
 const bool native = tested_layout() == config::key_layout::native;
 const std::string acquire_sha = native ? "\r\nNX\r\n" : redis_store::acquire_script().sha;
 const std::string release_sha = native ? redis_store::of_native().release.sha
@@ -49,14 +50,14 @@ const std::string release_sha = native ? redis_store::of_native().release.sha
 const std::string renew_sha = native ? redis_store::of_native().renew.sha
                                      : redis_store::renew_script().sha;
 
-/// Connections that receive grants.
+/// The number of subscribers to grants.
 std::size_t listeners(resp_client& server)
 {
     return server.strings({"PUBSUB", "CHANNELS", "leasehold:turn:*"}).size();
 }
 
-/// A partition begins with `cut`; the holder behind it is lost at its deadline, and a client
-/// outside gets the lock.
+/// A partition begins with `cut`. The holder behind it loses its lease at the deadline, and a
+/// client outside acquires the lock.
 void partition(network& net, void (fault_proxy::*cut)())
 {
     taken held = net.far.lock(stock, leases_of(600ms));
@@ -64,7 +65,8 @@ void partition(network& net, void (fault_proxy::*cut)())
     net.far.seen().wait_for(kind::renewed);
     auto lost = client_thread::start_wait_lost(held.held);
     (net.proxy.*cut)();
-    // By its own limit, not by those of TCP, of the connection, or of the health check.
+    // At the deadline of the lease, and not at a timeout of TCP, of the connection, or of the
+    // health check.
     BOOST_TEST((get(lost, 20s) == errc::expired));
     BOOST_TEST(!held.held.valid());
     taken next = net.near.lock(stock, long_leases());
@@ -73,8 +75,8 @@ void partition(network& net, void (fault_proxy::*cut)())
     BOOST_TEST(!held.held.valid());
     const auto owners = record_of(net.store, stock);
 
-    // What was on the way arrives late, and leaves the successor alone; so does the release of what
-    // was lost.
+    // Delayed requests arrive, and do not affect the successor. Neither does the release of the
+    // lost lease.
     const auto lost_fence = held.held.fence();
     held.held = lease();
     const auto before = net.connections();
@@ -117,8 +119,8 @@ public:
         all_.receive();
     }
 
-    /// The next request that runs this script for a lock; a client that connects checks for the
-    /// script without a lock.
+    /// The next request that runs this script for a lock. A connecting client runs the script
+    /// without a lock as a check.
     std::vector<std::string> next(const std::string& sha)
     {
         for (;;) {
@@ -144,8 +146,8 @@ std::vector<std::int64_t> numbers(const resp_value& value)
 
 namespace {
 
-/// An address that leads to a master until that is demoted by hand, and to another one from then
-/// on. Nothing ends the connections that are there.
+/// An address that leads to a master until it is demoted, and to another master afterwards.
+/// Existing connections remain open.
 struct moved_address
 {
     redis_server old{{}, {.tcp = true}};
@@ -159,12 +161,12 @@ struct moved_address
 
     moved_address()
     {
-        patient.backoff_floor = patient.backoff_ceiling = 60s; // late without a wake-up
+        patient.backoff_floor = patient.backoff_ceiling = 60s; // late unless woken up
     }
 
     /// Returns when the waiter for the lock of another client at the old master waits behind
-    /// `other` for that of `one` at the new one, and receives messages there.
-    /// @param follows The old master has the new one's data, and what is published there.
+    /// `other` for the lock of `one` at the new one, and receives messages there. @param follows
+    /// The old master replicates the new one, with its messages.
     std::future<taken> demote(bool follows)
     {
         resp_client before = old.connect();
@@ -179,7 +181,7 @@ struct moved_address
             {"REPLICAOF", "127.0.0.1", std::to_string(follows ? next.port() : nobody.number())});
         address.lead_to(next.endpoint());
         waiter.seen().clear();
-        // Its next request of any kind is answered by READONLY.
+        // The next request of any kind is answered by READONLY.
         static_cast<void>(waiter.try_lock("nudge", patient));
         waiter.seen().wait_for(kind::waiting);
         wait_until([&] { return listeners(store) == 2; });
@@ -192,8 +194,8 @@ struct moved_address
 
 } // namespace
 
-// A waiter receives the messages of the server that it asks.
-BOOST_AUTO_TEST_CASE(row_10_demotion_behind_an_address)
+// A waiter receives the messages of the server to which it sends its requests.
+BOOST_AUTO_TEST_CASE(row_10_waiters_follow_a_demotion_behind_an_address)
 {
     for (const bool follows : {false, true}) {
         moved_address moved;
@@ -211,8 +213,8 @@ BOOST_AUTO_TEST_CASE(row_10_demotion_behind_an_address)
     }
 }
 
-// And keeps its position before later waiters.
-BOOST_AUTO_TEST_CASE(row_10_demotion_behind_an_address_in_a_line)
+// The waiter also keeps its position before later waiters.
+BOOST_AUTO_TEST_CASE(row_10_waiter_keeps_its_position_after_a_demotion)
 {
     for (const bool follows : {false, true}) {
         moved_address moved;
@@ -227,17 +229,17 @@ BOOST_AUTO_TEST_CASE(row_10_demotion_behind_an_address_in_a_line)
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(row_11_half_open_partition, network)
+BOOST_FIXTURE_TEST_CASE(row_11_lease_expires_in_a_half_open_partition, network)
 {
     partition(*this, &fault_proxy::stall);
 }
 
-BOOST_FIXTURE_TEST_CASE(row_11_requests_vanish, network)
+BOOST_FIXTURE_TEST_CASE(row_11_lease_expires_when_requests_vanish, network)
 {
     partition(*this, &fault_proxy::drop_requests);
 }
 
-BOOST_FIXTURE_TEST_CASE(row_12_reset_and_refused, network)
+BOOST_FIXTURE_TEST_CASE(row_12_lease_survives_resets_and_refused_connections, network)
 {
     lease held = take(far);
     auto waiting = start_waiting(near);
@@ -249,7 +251,7 @@ BOOST_FIXTURE_TEST_CASE(row_12_reset_and_refused, network)
     proxy.refuse();
     proxy.reset_all();
     far.seen().wait_for(kind::disconnected, 6);
-    // A try reports that at once.
+    // A try reports the failure at once.
     BOOST_TEST((far.try_lock("free", long_leases()).code == errc::store_unavailable));
     far.seen().wait_for(kind::renewal_late);
     BOOST_TEST(held.valid());
@@ -261,20 +263,20 @@ BOOST_FIXTURE_TEST_CASE(row_12_reset_and_refused, network)
     BOOST_TEST(hand_over(far, std::move(held), waiting).valid());
 }
 
-BOOST_FIXTURE_TEST_CASE(row_13_replies_vanish, network)
+BOOST_FIXTURE_TEST_CASE(row_13_lease_expires_when_replies_vanish, network)
 {
     partition(*this, &fault_proxy::drop_replies);
 }
 
-// Its renewals arrive and extend the lock; without replies it must stop, or no other client ever
-// gets the lock.
-BOOST_FIXTURE_TEST_CASE(row_13_stops_renewing_when_it_hears_nothing, network)
+// The renewals arrive and extend the lock. Without replies the holder must stop, or no other client
+// could ever acquire the lock.
+BOOST_FIXTURE_TEST_CASE(row_13_holder_without_replies_stops_renewing, network)
 {
     lease held = take(far, leases_of(1s));
     auto lost = client_thread::start_wait_lost(held);
     proxy.drop_replies();
     proxy.forget();
-    proxy.wait_for_reply_to(renew_sha); // it does extend it
+    proxy.wait_for_reply_to(renew_sha); // a renewal has extended the lock
     BOOST_TEST((get(lost) == errc::expired));
     store.reset_calls();
     proxy.forget();
@@ -283,7 +285,7 @@ BOOST_FIXTURE_TEST_CASE(row_13_stops_renewing_when_it_hears_nothing, network)
     next_gets_in(near, held.fence());
 }
 
-BOOST_FIXTURE_TEST_CASE(row_16_reply_later_than_the_lease, network)
+BOOST_FIXTURE_TEST_CASE(row_16_reply_after_the_lease_time_grants_nothing, network)
 {
     proxy.stall_replies();
     auto trying = far.start_try_lock(stock, leases_of(300ms));
@@ -291,17 +293,17 @@ BOOST_FIXTURE_TEST_CASE(row_16_reply_later_than_the_lease, network)
     BOOST_TEST(exists(store));
     BOOST_TEST((get(trying).code == errc::outcome_unknown));
     wait_until([&] { return far.stats().releases_sent > 0; });
-    proxy.forward(); // now it comes
+    proxy.forward(); // now the reply arrives
     wait_until([&] { return far.stats().orphans == 0; });
     BOOST_TEST(far.seen().count(kind::acquired) == 0u);
     BOOST_TEST(far.stats().acquired == 0u);
     BOOST_TEST(!exists(store));
     next_gets_in(near, 0);
-    // Also for an operation that continues to wait, only a reply in time counts.
+    // For an operation that continues to wait, too, only a reply in time counts.
     proxy.stall_replies();
     const client_stats before = far.stats();
     auto waiting = far.start_lock(stock, leases_of(300ms));
-    // It is given up for another owner, or repeated for the same one.
+    // The request is given up for another owner, or repeated for the same one.
     wait_until([&] {
         const client_stats now = far.stats();
         return now.releases_sent > before.releases_sent ||
@@ -315,12 +317,12 @@ BOOST_FIXTURE_TEST_CASE(row_16_reply_later_than_the_lease, network)
     BOOST_TEST(far.stats().acquired == 1u);
 }
 
-// A request that a stalled network delivers long after its caller has gone rejects itself;
-// otherwise it would orphan the lock.
-BOOST_FIXTURE_TEST_CASE(row_16_request_later_than_its_limit, network,
+// A stalled network delivers a request long after its caller is gone. The request must reject
+// itself, or it would orphan the lock.
+BOOST_FIXTURE_TEST_CASE(row_16_request_after_its_limit_is_rejected_by_the_script, network,
                         *only_on(config::key_layout::redisson))
 {
-    next_gets_in(far, 0); // the server's time is known
+    next_gets_in(far, 0); // so that the time of the server is known
     proxy.stall_requests();
     BOOST_TEST((far.try_lock(stock, leases_of(100ms)).code == errc::outcome_unknown));
     store.reset_calls();
@@ -332,8 +334,8 @@ BOOST_FIXTURE_TEST_CASE(row_16_request_later_than_its_limit, network,
     BOOST_TEST(store.string({"GET", stock_fence}) == last);
 }
 
-// The fast path of `native` has no limit of its own: an orphaned lock is released.
-BOOST_FIXTURE_TEST_CASE(row_16_request_later_than_its_limit_is_undone, network,
+// The fast path of `native` has no limit of its own, so the orphaned lock is released.
+BOOST_FIXTURE_TEST_CASE(row_16_request_after_its_limit_is_undone, network,
                         *only_on(config::key_layout::native))
 {
     next_gets_in(far, 0);
@@ -349,12 +351,12 @@ BOOST_FIXTURE_TEST_CASE(row_16_request_later_than_its_limit_is_undone, network,
 
 namespace {
 
-/// The cuts of a request and its reply, at every byte.
+/// Cuts a request and its reply at every byte.
 struct cuts : network
 {
     cuts()
     {
-        // Ten seconds: that an orphan ends by itself would be seen.
+        // Ten seconds: long enough to notice an orphan that only expires.
         options.lease_time = 10s;
         options.renew = false;
         options.wait_limit = 8s;
@@ -366,8 +368,8 @@ struct cuts : network
         std::size_t reply = 10'000;
     };
 
-    /// How long the request of `operation` and its reply are. The least of three, should something
-    /// else be said meanwhile.
+    /// Measures the length of the request of `operation` and of its reply: the smallest of three,
+    /// in case of other messages meanwhile.
     exchange measure(const std::function<void()>& prepare, const std::function<void()>& operation)
     {
         const auto quiet = [&] {
@@ -393,7 +395,7 @@ struct cuts : network
                        const std::function<void()>& operation)
     {
         BOOST_TEST_REQUIRE(sizes.request > text.size());
-        BOOST_TEST_REQUIRE(sizes.reply >= 4u); // a number of one digit
+        BOOST_TEST_REQUIRE(sizes.reply >= 4u); // an integer of one digit
         for (std::size_t n = 0; n <= sizes.request; ++n) {
             BOOST_TEST_CONTEXT("after " << n << " of " << sizes.request << " bytes of the request")
             {
@@ -457,7 +459,7 @@ struct cuts : network
 
 } // namespace
 
-BOOST_FIXTURE_TEST_CASE(row_23_acquire_cut_at_every_byte, cuts)
+BOOST_FIXTURE_TEST_CASE(row_23_acquire_cut_at_every_byte_orphans_no_lock, cuts)
 {
     lease held;
     const auto prepare = [&] { BOOST_TEST((!held || !far.release(std::move(held)))); };
@@ -467,7 +469,7 @@ BOOST_FIXTURE_TEST_CASE(row_23_acquire_cut_at_every_byte, cuts)
     at_every_byte(sizes, stock, [&] { acquire_is_cut(); });
 }
 
-BOOST_FIXTURE_TEST_CASE(row_23_release_cut_at_every_byte, cuts)
+BOOST_FIXTURE_TEST_CASE(row_23_release_cut_at_every_byte_frees_the_lock, cuts)
 {
     lease held;
     const auto sizes = measure([&] { held = far.lock(stock, options).held; },
@@ -475,7 +477,7 @@ BOOST_FIXTURE_TEST_CASE(row_23_release_cut_at_every_byte, cuts)
     at_every_byte(sizes, stock, [&] { release_is_cut(); });
 }
 
-BOOST_FIXTURE_TEST_CASE(row_24_requests_executed_twice, network,
+BOOST_FIXTURE_TEST_CASE(row_24_request_executed_twice_has_the_effect_of_one, network,
                         *only_on(config::key_layout::redisson))
 {
     monitor seen(server);
@@ -486,7 +488,7 @@ BOOST_FIXTURE_TEST_CASE(row_24_requests_executed_twice, network,
     const std::string counter = store.string({"GET", stock_fence});
     const auto count = [&] { return holds_of(store, stock); };
 
-    // Acquire: the same owner, counted once; no fence that another could get.
+    // Acquire: the same owner, counted once, and no fence that another could get.
     for (int i = 0; i < 3; ++i) {
         const auto again = numbers(store.command(acquire));
         BOOST_TEST_REQUIRE(again.size() == 4u);
@@ -499,7 +501,7 @@ BOOST_FIXTURE_TEST_CASE(row_24_requests_executed_twice, network,
     BOOST_TEST(store.string({"GET", stock_fence}) == counter);
     BOOST_TEST(held.valid());
 
-    // Entering again: one more, however often.
+    // Reentrant acquisition: one more, however often it is executed.
     taken inner = get(far.start_enter(stock, long_leases(), who));
     BOOST_TEST_REQUIRE(!inner.code);
     const auto enter = seen.next(acquire_sha);
@@ -508,13 +510,13 @@ BOOST_FIXTURE_TEST_CASE(row_24_requests_executed_twice, network,
     BOOST_TEST(inner.held.fence() == held.fence());
     BOOST_TEST(store.string({"GET", stock_fence}) == counter);
 
-    // Leaving: one less, however often.
+    // Its release: one less, however often it is executed.
     BOOST_TEST(!far.release(std::move(inner.held)));
     const auto leave = seen.next(redis_store::of_line().leave.sha);
     BOOST_TEST(numbers(store.command(leave)).at(0) == 0);
     BOOST_TEST(count() == 1);
 
-    // Renewing never shortens and never creates.
+    // A renewal never shortens and never creates a lock.
     const auto renew = seen.next(renew_sha);
     BOOST_TEST(numbers(store.command(renew)).at(0) == 1);
     BOOST_TEST(store.integer({"PTTL", stock}) > 50'000);
@@ -525,7 +527,7 @@ BOOST_FIXTURE_TEST_CASE(row_24_requests_executed_twice, network,
     BOOST_TEST(numbers(store.command(renew)).at(0) == 0);
     BOOST_TEST(!exists(store));
 
-    // Late copies of all of them leave the next holder alone.
+    // Late copies of all requests do not affect the next holder.
     lease next = take(near);
     BOOST_TEST(static_cast<std::int64_t>(next.fence()) > fence);
     const auto owners = record_of(store, stock);
@@ -539,9 +541,9 @@ BOOST_FIXTURE_TEST_CASE(row_24_requests_executed_twice, network,
     BOOST_TEST(next.valid());
 }
 
-// The copy of an acquire that comes when the caller has long released finds that its time has
+// A copy of an acquire arrives when the caller has long released, and finds that its limit has
 // passed.
-BOOST_FIXTURE_TEST_CASE(row_24_acquire_repeated_after_its_limit, network,
+BOOST_FIXTURE_TEST_CASE(row_24_acquire_repeated_after_its_limit_is_rejected, network,
                         *only_on(config::key_layout::redisson))
 {
     monitor seen(server);
@@ -559,7 +561,7 @@ BOOST_FIXTURE_TEST_CASE(row_24_acquire_repeated_after_its_limit, network,
 
 namespace {
 
-/// A client of the test's own thread, behind a proxy: ends wherever the test wants it to.
+/// A client on the thread of the test, behind a proxy. The test ends it at any point.
 struct doomed
 {
     doomed()
@@ -570,7 +572,7 @@ struct doomed
 
     mutex lock_of(const lock_options& options) { return {*locks, stock, options}; }
 
-    /// All outstanding requests have been answered before this one.
+    /// Waits until all outstanding requests have been answered.
     void settle()
     {
         std::optional<error_code> ended;
@@ -583,7 +585,7 @@ struct doomed
         seen->clear();
     }
 
-    /// The lock is free at once, in all cases, although its lease would last for a minute.
+    /// The lock is free at once, although its lease would last a minute.
     void nothing_is_held() { static_cast<void>(next_gets_in(near, 0)); }
 
     redis_server server;
@@ -597,12 +599,12 @@ struct doomed
 
 } // namespace
 
-BOOST_FIXTURE_TEST_CASE(row_25_cancelled_with_a_request_under_way, doomed)
+BOOST_FIXTURE_TEST_CASE(row_25_lock_cancelled_during_its_request_is_released, doomed)
 {
     using boost::asio::cancellation_type;
     for (const auto type :
          {cancellation_type::terminal, cancellation_type::partial, cancellation_type::total}) {
-        // Cancelled before the server sees it, and after.
+        // Cancelled before the server gets the request, and after it.
         for (const bool executed : {false, true}) {
             proxy.forget();
             if (executed)
@@ -651,7 +653,7 @@ BOOST_FIXTURE_TEST_CASE(row_25_cancelled_with_a_request_under_way, doomed)
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(row_25_cancelled_while_waiting, doomed)
+BOOST_FIXTURE_TEST_CASE(row_25_lock_cancelled_while_waiting_leaves_the_queue, doomed)
 {
     taken first = near.lock(stock, long_leases());
     boost::asio::cancellation_signal signal;
@@ -659,20 +661,21 @@ BOOST_FIXTURE_TEST_CASE(row_25_cancelled_while_waiting, doomed)
     lock_of(long_leases())
         .async_lock(boost::asio::bind_cancellation_slot(
             signal.slot(), [&](error_code code, lease) { ended = code; }));
-    // Known as a waiter to the server, too: no code runs here below that would answer it.
+    // Also wait until the server has the waiter in its queue: below, no code runs that would handle
+    // its reply.
     run_until(*context,
               [&] { return seen->count(kind::waiting) > 0 && waiters_of(store, stock) > 0; });
     signal.emit(boost::asio::cancellation_type::total);
     run_until(*context, [&] { return ended.has_value(); });
     BOOST_TEST((*ended == boost::asio::error::operation_aborted));
     BOOST_TEST(first.held.valid());
-    // It does not wait any more: none of its requests can still be granted.
+    // The waiter has left the queue: none of its requests can still be granted.
     run_until(*context, [&] { return waiters_of(store, stock) == 0; });
     BOOST_TEST(!near.release(std::move(first.held)));
     nothing_is_held();
 }
 
-BOOST_FIXTURE_TEST_CASE(row_25_handler_throws, doomed)
+BOOST_FIXTURE_TEST_CASE(row_25_handler_that_throws_frees_the_lock, doomed)
 {
     struct failure
     {};
@@ -684,7 +687,7 @@ BOOST_FIXTURE_TEST_CASE(row_25_handler_throws, doomed)
     BOOST_CHECK_THROW(run_until(*context, [] { return false; }), failure);
     run_until(*context, [&] { return !exists(store); });
     nothing_is_held();
-    // And the client continues.
+    // The client continues.
     std::optional<error_code> ended;
     lock_of(long_leases()).async_lock([&](error_code code, lease) { ended = code; });
     run_until(*context, [&] { return ended.has_value(); });
@@ -692,9 +695,9 @@ BOOST_FIXTURE_TEST_CASE(row_25_handler_throws, doomed)
     run_until(*context, [&] { return !exists(store); });
 }
 
-BOOST_FIXTURE_TEST_CASE(row_25_handler_destroyed, doomed)
+BOOST_FIXTURE_TEST_CASE(row_25_handler_destroyed_uncalled_frees_the_lock, doomed)
 {
-    // Its executor ends with the lease in a handler that never runs.
+    // The executor is destroyed, with the lease in a handler that never runs.
     auto elsewhere = std::make_unique<boost::asio::io_context>();
     bool called = false;
     lock_of(long_leases())
@@ -708,7 +711,7 @@ BOOST_FIXTURE_TEST_CASE(row_25_handler_destroyed, doomed)
     nothing_is_held();
 }
 
-BOOST_FIXTURE_TEST_CASE(row_25_client_destroyed, doomed)
+BOOST_FIXTURE_TEST_CASE(row_25_destroyed_client_releases_its_locks, doomed)
 {
     std::optional<error_code> ended;
     auto attempt = lock_of(long_leases());
@@ -732,7 +735,7 @@ BOOST_FIXTURE_TEST_CASE(row_25_client_destroyed, doomed)
     BOOST_TEST(!exists(store));
 }
 
-BOOST_FIXTURE_TEST_CASE(row_25_context_stopped_and_destroyed, doomed)
+BOOST_FIXTURE_TEST_CASE(row_25_stopped_context_leaves_locks_to_their_lease_time, doomed)
 {
     // With a lease, a wait for its loss, a waiter, and an outstanding acquire and release.
     const lock_options options = leases_of(500ms);
@@ -760,7 +763,7 @@ BOOST_FIXTURE_TEST_CASE(row_25_context_stopped_and_destroyed, doomed)
     }
     context->stop();
     const auto fence = held->held.fence();
-    taken next = near.lock(stock, long_leases()); // when its time has passed
+    taken next = near.lock(stock, long_leases()); // after the lease time has passed
     BOOST_TEST(!next.code);
     BOOST_TEST(next.held.fence() > fence);
     BOOST_TEST(!held->held.valid());
@@ -774,17 +777,17 @@ BOOST_FIXTURE_TEST_CASE(row_25_context_stopped_and_destroyed, doomed)
     BOOST_TEST(!going.code);
 }
 
-BOOST_FIXTURE_TEST_CASE(row_26_false_wake_ups, network)
+BOOST_FIXTURE_TEST_CASE(row_26_false_wake_ups_cause_polls_and_no_grant, network)
 {
     lock_options options = leases_of(60s);
-    options.backoff_floor = 60s; // only a message makes it poll
+    options.backoff_floor = 60s; // polls only after a message
     options.backoff_ceiling = 60s;
     lease held = take(near);
     auto waiting = far.start_lock(stock, options);
     wait_until([&] { return listeners(store) == 1; });
 
     const std::string channel = store.channels().front();
-    // What says that it may be our turn.
+    // A message that would announce the grant of this waiter.
     const std::string news = store.string({"LINDEX", "leasehold:line:{stock}", "0"}) + " stock";
     const std::string big(100'000, 'x');
     const std::vector<std::string> messages{"",
@@ -808,48 +811,49 @@ BOOST_FIXTURE_TEST_CASE(row_26_false_wake_ups, network)
         told += static_cast<std::size_t>(store.integer({"PUBLISH", channel, news}));
     BOOST_TEST(told == messages.size() + 200);
     BOOST_TEST(store.integer({"PUBLISH", "redisson_lock__channel:{foreign}", "0"}) == 0);
-    // It polled, once per message at most, and the lock stays with its holder.
+    // The waiter polled at most once per message, and the lock stays with its holder.
     wait_until([&] { return far.stats().acquires_sent > before; });
     BOOST_TEST(held.valid());
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
-    // By the wake-up, not by the backoff.
+    // Through the wake-up, not through the backoff.
     BOOST_TEST(hand_over(near, std::move(held), waiting, 20s).valid());
     BOOST_TEST(far.stats().acquires_sent <= before + told + 3);
     BOOST_TEST(far.stats().disconnects == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(row_26_lost_wake_up, network)
+BOOST_FIXTURE_TEST_CASE(row_26_waiter_acquires_after_a_lost_wake_up, network)
 {
     lease held = take(near);
     auto waiting = far.start_lock(stock, long_leases());
     wait_until([&] { return listeners(store) == 1; });
-    store.done({"DEL", stock}); // without a message
+    store.done({"DEL", stock}); // without publishing a message
     taken next = get(waiting);
     BOOST_TEST(!next.code);
     BOOST_TEST(next.held.fence() > held.fence());
 }
 
-BOOST_FIXTURE_TEST_CASE(row_26_subscriber_cut_off, network)
+BOOST_FIXTURE_TEST_CASE(row_26_disconnected_subscriber_still_acquires, network)
 {
     std::uint64_t fence = 0;
     for (int i = 0; i < 3; ++i) {
         lock_options options = long_leases();
         if (i < 2)
-            options.backoff_floor = options.backoff_ceiling = 60s; // longer than the test waits
+            // longer than the timeout of the test
+            options.backoff_floor = options.backoff_ceiling = 60s;
         lease held = take(near);
         BOOST_TEST(held.fence() > fence);
         auto waiting = start_waiting(far, options);
         far.seen().clear();
         wait_until([&] { return listeners(store) == 1; });
         if (i == 0) {
-            // It reconnects by itself, and receives the release.
+            // The subscriber reconnects, and receives the release.
             store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
             wait_until([&] { return listeners(store) == 1; });
             BOOST_TEST(!near.release(std::move(held)));
         }
         else if (i == 1) {
-            // The release falls into the gap: when it is back it polls, because it may have missed
-            // one.
+            // The release is published while the subscriber is disconnected. After its reconnection
+            // the waiter polls, because it may have missed a message.
             proxy.refuse();
             store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
             BOOST_TEST(listeners(store) == 0);
@@ -857,7 +861,7 @@ BOOST_FIXTURE_TEST_CASE(row_26_subscriber_cut_off, network)
             proxy.accept();
         }
         else {
-            // It is never back: the pause between two polls ends the wait.
+            // The subscriber never reconnects: the pause between two polls ends the wait.
             proxy.refuse();
             store.done({"CLIENT", "KILL", "TYPE", "pubsub"});
             BOOST_TEST(!near.release(std::move(held)));

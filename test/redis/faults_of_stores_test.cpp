@@ -1,4 +1,5 @@
-// Faults of the server: it dies, forgets, refuses, its clock is wrong, its keys are someone else's.
+// Faults of the server: it dies, loses data, rejects requests, has a wrong clock, or its keys
+// belong to another program.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
@@ -17,7 +18,7 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-/// The file that an append-only server writes to now.
+/// The current append-only file of a server.
 std::filesystem::path append_only_file(const redis_server& server)
 {
     std::filesystem::path found;
@@ -30,14 +31,14 @@ std::filesystem::path append_only_file(const redis_server& server)
     return found;
 }
 
-/// Waits until all changes of the server are in its append-only file. With fsync every second it
-/// answers first, and writes up to two seconds later while an fsync is running.
+/// Waits until all changes of the server are in its append-only file. With fsync every second, the
+/// server answers first, and writes up to two seconds later while an fsync is running.
 void await_written(resp_client& store)
 {
     wait_until([&] { return store.info("persistence").at("aof_buffer_length") == "0"; });
 }
 
-/// The holder renews after the fault, and still has the lock.
+/// The holder renews after the fault, and still holds the lock.
 void goes_on(client_thread& of, const lease& held)
 {
     of.seen().clear();
@@ -46,7 +47,7 @@ void goes_on(client_thread& of, const lease& held)
     BOOST_TEST(of.seen().count(kind::lost) == 0u);
 }
 
-/// The data has gone: the holder gets a report, does not create the key again, and the fence still
+/// The data is lost. The holder gets a report, does not create the key again, and the fence still
 /// rises.
 void vanishes(redis_server& server, const std::function<void()>& fault)
 {
@@ -66,7 +67,7 @@ void vanishes(redis_server& server, const std::function<void()>& fault)
     next_gets_in(holder, last);
 }
 
-/// A server whose clock a test moves; empty where that cannot be done.
+/// A server whose clock a test moves. Empty if the clock cannot be moved.
 struct shifted_server
 {
     shifted_clock clock;
@@ -85,7 +86,7 @@ bool no_shim()
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(row_05_server_killed_with_append_only_file)
+BOOST_AUTO_TEST_CASE(row_05_lock_survives_a_killed_server_with_append_only_file)
 {
     for (const std::string sync : {"always", "everysec"}) {
         redis_server server({"--appendonly", "yes", "--appendfsync", sync});
@@ -105,13 +106,14 @@ BOOST_AUTO_TEST_CASE(row_05_server_killed_with_append_only_file)
     }
 }
 
-BOOST_AUTO_TEST_CASE(row_06_last_second_lost)
+BOOST_AUTO_TEST_CASE(row_06_holder_of_a_lost_last_second_reports_the_loss)
 {
     redis_server server({"--appendonly", "yes", "--appendfsync", "everysec"});
-    client_thread warm_up(server); // the file is not empty
+    client_thread warm_up(server); // so that the file is not empty
     next_gets_in(warm_up, 0);
     resp_client store = server.connect();
-    await_written(store); // with the release: a file that ends before it would bring its lock back
+    // Includes the release: if the file ended before it, its lock would be restored.
+    await_written(store);
     const auto written = append_only_file(server);
     const auto size = std::filesystem::file_size(written);
     vanishes(server, [&] {
@@ -123,25 +125,25 @@ BOOST_AUTO_TEST_CASE(row_06_last_second_lost)
     });
 }
 
-BOOST_AUTO_TEST_CASE(row_07_restart_without_persistence)
+BOOST_AUTO_TEST_CASE(row_07_empty_restart_is_reported_as_loss)
 {
     redis_server server;
     vanishes(server, [&] { server.restart_empty(); });
 }
 
-BOOST_AUTO_TEST_CASE(row_07_flushall)
+BOOST_AUTO_TEST_CASE(row_07_flushall_is_reported_as_loss)
 {
     redis_server server;
     vanishes(server, [&] { server.connect().done({"FLUSHALL"}); });
 }
 
-BOOST_AUTO_TEST_CASE(row_07_deleted_by_hand)
+BOOST_AUTO_TEST_CASE(row_07_deleted_key_is_reported_as_loss)
 {
     redis_server server;
     vanishes(server, [&] { server.connect().done({"DEL", stock}); });
 }
 
-BOOST_AUTO_TEST_CASE(row_07_evicted)
+BOOST_AUTO_TEST_CASE(row_07_evicted_key_is_reported_as_loss)
 {
     redis_server server({"--maxmemory-policy", "volatile-ttl"});
     vanishes(server, [&] {
@@ -153,7 +155,7 @@ BOOST_AUTO_TEST_CASE(row_07_evicted)
     });
 }
 
-BOOST_AUTO_TEST_CASE(row_08_script_flush)
+BOOST_AUTO_TEST_CASE(row_08_script_flush_affects_no_operation)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -170,7 +172,7 @@ BOOST_AUTO_TEST_CASE(row_08_script_flush)
     BOOST_TEST(!holder.release(std::move(held))); // release
     BOOST_TEST(!exists(store));
 
-    // Many requests in one pipeline, of which each script's first one finds nothing.
+    // Many requests in one pipeline. The first request of each script finds no script.
     store.done({"SCRIPT", "FLUSH"});
     std::vector<std::future<taken>> locking;
     for (int i = 0; i < 50; ++i)
@@ -189,7 +191,7 @@ BOOST_AUTO_TEST_CASE(row_08_script_flush)
     next_gets_in(other, fence);
 }
 
-BOOST_AUTO_TEST_CASE(row_17_server_clock_forward)
+BOOST_AUTO_TEST_CASE(row_17_fences_rise_when_the_server_clock_jumps_forward)
 {
     if (no_shim())
         return;
@@ -202,20 +204,20 @@ BOOST_AUTO_TEST_CASE(row_17_server_clock_forward)
     const auto fence = held.fence();
     auto lost = client_thread::start_wait_lost(held);
     at_fault.clock.advance(9s);
-    // The other may be early; the fence still rises.
+    // The grant of the other client may be early. The fence still rises.
     lease next = take(other);
     BOOST_TEST(next.fence() > fence);
     BOOST_TEST((get(lost) == errc::lost));
     BOOST_TEST(next.valid());
 
-    // And back again: the counter keeps it rising.
+    // The clock jumps back: the counter keeps the fences rising.
     const auto second = next.fence();
     at_fault.clock.advance(-9s);
     BOOST_TEST(!other.release(std::move(next)));
     next_gets_in(holder, next_gets_in(other, second));
 }
 
-BOOST_AUTO_TEST_CASE(row_18_server_clock_backward)
+BOOST_AUTO_TEST_CASE(row_18_waiter_acquires_when_the_server_clock_jumps_back)
 {
     if (no_shim())
         return;
@@ -233,8 +235,8 @@ BOOST_AUTO_TEST_CASE(row_18_server_clock_backward)
     BOOST_TEST((other.seen().events(kind::suspect_expiry).front().time > 3500s));
     goes_on(holder, held);
 
-    // The key is deleted without a message: only a waiter that polls again gets the lock, one that
-    // sleeps for an hour does not.
+    // The key is deleted without a message. Only a waiter that polls again gets the lock, and not
+    // one that sleeps for an hour.
     auto lost = client_thread::start_wait_lost(held);
     at_fault.store.done({"DEL", stock});
     taken next = get(waiting);
@@ -251,7 +253,7 @@ BOOST_AUTO_TEST_CASE(row_18_server_clock_backward)
     BOOST_TEST(next.held.fence() > fence);
 }
 
-BOOST_AUTO_TEST_CASE(row_18_server_clock_frozen)
+BOOST_AUTO_TEST_CASE(row_18_locks_change_hands_while_the_server_clock_is_frozen)
 {
     if (no_shim())
         return;
@@ -276,13 +278,13 @@ BOOST_AUTO_TEST_CASE(row_18_server_clock_frozen)
     next_gets_in(holder, fence);
 }
 
-BOOST_AUTO_TEST_CASE(row_20_busy_with_a_script)
+BOOST_AUTO_TEST_CASE(row_20_lease_survives_a_server_busy_with_a_script)
 {
     redis_server server({"--lua-time-limit", "5"});
     resp_client store = server.connect();
     client_thread holder(server);
     client_thread other(server);
-    other.seen().wait_for(kind::connected); // a new connection may have to write
+    other.seen().wait_for(kind::connected); // a new connection may need to write
     lease held = take(holder);
     resp_client endless = server.connect();
     endless.send({"EVAL", "while true do end", "0"});
@@ -296,7 +298,7 @@ BOOST_AUTO_TEST_CASE(row_20_busy_with_a_script)
     BOOST_TEST(!get(waiting).code);
 }
 
-BOOST_AUTO_TEST_CASE(row_20_out_of_memory)
+BOOST_AUTO_TEST_CASE(row_20_server_out_of_memory_renews_and_releases)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -307,8 +309,8 @@ BOOST_AUTO_TEST_CASE(row_20_out_of_memory)
     BOOST_TEST(store.command({"SET", "k", "v"}).text.starts_with("OOM"));
     goes_on(holder, held); // a renewal needs no memory
     BOOST_TEST(holder.stats().renewals_failed == 0u);
-    // Nor does a new connection.
-    store.done({"CLIENT", "KILL", "TYPE", "normal"}); // others than its own
+    // A new connection needs none either.
+    store.done({"CLIENT", "KILL", "TYPE", "normal"}); // all connections except this one
     holder.seen().wait_for(kind::disconnected);
     goes_on(holder, held);
     const auto fence = held.fence();
@@ -329,8 +331,8 @@ BOOST_AUTO_TEST_CASE(row_20_out_of_memory)
     BOOST_TEST(next.held.fence() > fence);
 }
 
-// There is no memory for waiters in the queue; a waiter that leaves delays no other.
-BOOST_AUTO_TEST_CASE(row_20_out_of_memory_while_others_wait)
+// There is no memory for the queue. A waiter that leaves does not delay others.
+BOOST_AUTO_TEST_CASE(row_20_waiters_acquire_after_memory_is_available_again)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -360,7 +362,7 @@ BOOST_AUTO_TEST_CASE(row_20_out_of_memory_while_others_wait)
             BOOST_TEST(!get(each).code);
 }
 
-BOOST_AUTO_TEST_CASE(row_20_cannot_write_to_disk)
+BOOST_AUTO_TEST_CASE(row_20_lease_survives_a_server_that_cannot_write_to_disk)
 {
     redis_server server({"--save", "3600 1000000", "--dbfilename", "blocked.rdb"});
     resp_client store = server.connect();
@@ -382,7 +384,7 @@ BOOST_AUTO_TEST_CASE(row_20_cannot_write_to_disk)
     lock_options impatient = options;
     impatient.wait_limit = 50ms;
     BOOST_TEST((other.lock("other", impatient).code == errc::store_refused));
-    auto releasing = client_thread::start_release(std::move(held)); // tried until it can be done
+    auto releasing = client_thread::start_release(std::move(held)); // retried until it succeeds
     wait_until([&] { return holder.stats().releases_sent > 2; });
     BOOST_TEST(exists(store));
     std::filesystem::remove_all(blocked);
@@ -393,7 +395,7 @@ BOOST_AUTO_TEST_CASE(row_20_cannot_write_to_disk)
     BOOST_TEST(!exists(store, "other"));
 }
 
-BOOST_AUTO_TEST_CASE(row_20_too_many_clients)
+BOOST_AUTO_TEST_CASE(row_20_client_beyond_maxclients_waits_for_a_connection)
 {
     redis_server server({"--maxclients", "3"});
     auto one = std::make_unique<resp_client>(server.endpoint());
@@ -412,7 +414,7 @@ BOOST_AUTO_TEST_CASE(row_20_too_many_clients)
     BOOST_TEST(!get(waiting).code);
 }
 
-BOOST_AUTO_TEST_CASE(row_20_not_allowed)
+BOOST_AUTO_TEST_CASE(row_20_user_without_rights_gets_permission_denied)
 {
     redis_server server;
     server.connect().done(
@@ -420,15 +422,15 @@ BOOST_AUTO_TEST_CASE(row_20_not_allowed)
     config settings = at(server);
     settings.user = "guest";
     settings.password = "wrong";
-    client_thread stranger(settings);
-    BOOST_TEST((stranger.lock(stock, long_leases()).code == errc::permission_denied));
+    client_thread unauthorized(settings);
+    BOOST_TEST((unauthorized.lock(stock, long_leases()).code == errc::permission_denied));
     settings.password = "secret";
     client_thread guest(settings);
     BOOST_TEST((guest.lock(stock, long_leases()).code == errc::permission_denied));
 }
 
-// Callers without a limit waited for ever.
-BOOST_AUTO_TEST_CASE(row_20_never_served)
+// Without this, callers without a limit would wait forever.
+BOOST_AUTO_TEST_CASE(row_20_permanent_error_ends_a_lock_without_limit)
 {
     const auto told = [](const redis_server& server, const config& settings, errc code,
                          const std::string& words) {
@@ -453,8 +455,8 @@ BOOST_AUTO_TEST_CASE(row_20_never_served)
     told(server, at(server), errc::not_supported, "PEXPIRE");
 }
 
-// What is not said to be gone is not lost.
-BOOST_AUTO_TEST_CASE(row_20_a_right_is_taken_away_and_given_back)
+// A lock that is not reported gone is not lost.
+BOOST_AUTO_TEST_CASE(row_20_lease_survives_a_right_that_is_revoked_and_restored)
 {
     redis_server server;
     client_thread holder(server);
@@ -475,7 +477,7 @@ BOOST_AUTO_TEST_CASE(row_20_a_right_is_taken_away_and_given_back)
     BOOST_TEST(!holder.release(std::move(held)));
 }
 
-BOOST_AUTO_TEST_CASE(row_22_wrong_type)
+BOOST_AUTO_TEST_CASE(row_22_overwritten_lock_is_lost_and_left_alone)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -496,7 +498,7 @@ BOOST_AUTO_TEST_CASE(row_22_wrong_type)
     BOOST_TEST(store.string({"LINDEX", stock, "0"}) == "not a lock");
     BOOST_TEST(store.integer({"PTTL", stock}) == -1);
 
-    // Released before the next renewal could see it.
+    // Released before the next renewal could detect it.
     store.done({"DEL", stock});
     held = holder.lock(stock, long_leases());
     lock_options seldom = leases_of(60s);
@@ -507,10 +509,10 @@ BOOST_AUTO_TEST_CASE(row_22_wrong_type)
     BOOST_TEST((holder.release(std::move(quiet)) == errc::wrong_type));
     BOOST_TEST(store.integer({"LLEN", "quiet"}) == 2);
 
-    // One lock that was overwritten takes no other with it.
+    // An overwritten lock does not affect another lock.
     goes_on(holder, held.held);
 
-    // The counter that its fences come from belongs to it as well.
+    // The counter of its fences belongs to the lock as well.
     BOOST_TEST(!holder.release(std::move(held.held)));
     store.done({"SET", fence_key_of("broken"), "text"});
     BOOST_TEST((holder.lock("broken", long_leases()).code == errc::wrong_type));

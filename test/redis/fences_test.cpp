@@ -1,4 +1,4 @@
-// Fences rise after any loss of the data that they are kept in.
+// Fences rise after any loss of the data of their counter.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
@@ -13,7 +13,7 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-/// A few grants, of two clients in turn; each must have a larger fence than the one before.
+/// A few grants of two clients in turn. Each must have a larger fence than the one before.
 std::uint64_t grants(client_thread& a, client_thread& b, std::uint64_t after, int count = 6)
 {
     for (int i = 0; i < count; ++i)
@@ -21,8 +21,7 @@ std::uint64_t grants(client_thread& a, client_thread& b, std::uint64_t after, in
     return after;
 }
 
-/// Grants that went from waiter to waiter within the client use up fences of a block that was
-/// reserved.
+/// Handoffs within the client use up the fences of a reserved block.
 std::uint64_t handed_over(client_thread& of, std::uint64_t after)
 {
     const auto before = of.stats().handed_over;
@@ -44,7 +43,7 @@ std::uint64_t handed_over(client_thread& of, std::uint64_t after)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(rise_while_the_data_is_there)
+BOOST_AUTO_TEST_CASE(fences_rise_while_the_data_is_kept)
 {
     redis_server server;
     client_thread a(server);
@@ -56,7 +55,7 @@ BOOST_AUTO_TEST_CASE(rise_while_the_data_is_there)
     BOOST_TEST(fence < std::uint64_t{1} << 53);
 }
 
-BOOST_AUTO_TEST_CASE(rise_over_flushall_and_lost_counters)
+BOOST_AUTO_TEST_CASE(fences_rise_after_flushall_and_lost_counters)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -73,7 +72,7 @@ BOOST_AUTO_TEST_CASE(rise_over_flushall_and_lost_counters)
     }
 }
 
-BOOST_AUTO_TEST_CASE(rise_over_data_that_is_lost_at_once)
+BOOST_AUTO_TEST_CASE(fences_rise_after_repeated_loss_of_data)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -86,7 +85,7 @@ BOOST_AUTO_TEST_CASE(rise_over_data_that_is_lost_at_once)
     }
 }
 
-BOOST_AUTO_TEST_CASE(rise_over_an_empty_restart)
+BOOST_AUTO_TEST_CASE(fences_rise_after_an_empty_restart)
 {
     redis_server server;
     client_thread a(server);
@@ -99,7 +98,7 @@ BOOST_AUTO_TEST_CASE(rise_over_an_empty_restart)
     }
 }
 
-BOOST_AUTO_TEST_CASE(rise_over_a_restored_snapshot)
+BOOST_AUTO_TEST_CASE(fences_rise_after_a_restored_snapshot)
 {
     redis_server server({"--dbfilename", "dump.rdb"});
     const auto snapshot = server.directory() / "dump.rdb";
@@ -125,9 +124,9 @@ BOOST_AUTO_TEST_CASE(rise_over_a_restored_snapshot)
     }
 }
 
-// A lock that is held in the snapshot, and was released since, comes back to life with the old
-// data; until it expires.
-BOOST_AUTO_TEST_CASE(rise_over_a_snapshot_with_a_lock_in_it)
+// The snapshot contains a lock that was released since. The lock is restored with the old data,
+// until it expires.
+BOOST_AUTO_TEST_CASE(fences_rise_after_a_snapshot_with_a_lock)
 {
     redis_server server({"--dbfilename", "dump.rdb"});
     const auto snapshot = server.directory() / "dump.rdb";
@@ -146,7 +145,8 @@ BOOST_AUTO_TEST_CASE(rise_over_a_snapshot_with_a_lock_in_it)
     grants(b, a, fence, 2);
 }
 
-BOOST_AUTO_TEST_CASE(rise_when_the_counter_has_expired, *only_on(config::key_layout::redisson))
+BOOST_AUTO_TEST_CASE(fences_rise_after_the_counter_has_expired,
+                     *only_on(config::key_layout::redisson))
 {
     redis_server server;
     resp_client store = server.connect();
@@ -162,8 +162,9 @@ BOOST_AUTO_TEST_CASE(rise_when_the_counter_has_expired, *only_on(config::key_lay
     grants(b, a, fence, 2);
 }
 
-// INCRBY reads no clock. While the counter is ahead of it, no client draws more than is needed.
-BOOST_AUTO_TEST_CASE(no_faster_than_there_are_grants_while_the_counter_is_ahead_of_the_clock,
+// INCRBY does not read the clock. While the counter is ahead of the clock, no client draws more
+// fences than it needs.
+BOOST_AUTO_TEST_CASE(fences_rise_by_one_while_the_counter_is_ahead_of_the_clock,
                      *only_on(config::key_layout::native))
 {
     redis_server server;
@@ -179,7 +180,7 @@ BOOST_AUTO_TEST_CASE(no_faster_than_there_are_grants_while_the_counter_is_ahead_
     BOOST_TEST(std::stoll(store.string({"GET", stock_fence})) == ahead + times);
 }
 
-BOOST_AUTO_TEST_CASE(rise_when_the_counter_is_kept_for_ever)
+BOOST_AUTO_TEST_CASE(fences_rise_with_a_counter_that_never_expires)
 {
     redis_server server;
     resp_client store = server.connect();
@@ -192,7 +193,7 @@ BOOST_AUTO_TEST_CASE(rise_when_the_counter_is_kept_for_ever)
     BOOST_TEST(store.integer({"PTTL", stock_fence}) == -1);
     store.done({"FLUSHALL"});
     fence = grants(a, b, fence);
-    // Ahead of the clock, as another program may have left it.
+    // Ahead of the clock, as another program may have set it.
     const std::uint64_t ahead = fence + 1'000'000'000'000;
     store.done({"SET", stock_fence, std::to_string(ahead)});
     BOOST_TEST(grants(a, b, ahead, 3) < ahead + 10'000);

@@ -1,4 +1,5 @@
-// Libraries that know no line, and poll for a lock that clients of this one hand to each other.
+// External clients do not use the queue. They poll for a lock that clients of this library pass to
+// each other.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
@@ -12,8 +13,7 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-/// Takes the lock and releases it, until it is stopped. Another does the same, so that the lock is
-/// never free.
+/// Acquires and releases the lock until it is stopped. With two of these, the lock is never free.
 class busy_client
 {
 public:
@@ -51,9 +51,9 @@ private:
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(foreign_turns)
+BOOST_AUTO_TEST_SUITE(external_turns)
 
-BOOST_AUTO_TEST_CASE(who_knows_no_line_gets_a_busy_lock)
+BOOST_AUTO_TEST_CASE(external_client_acquires_a_busy_lock)
 {
     const redis_server server;
     config where = at(server);
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(who_knows_no_line_gets_a_busy_lock)
     lock_options options = long_leases();
     options.handoff_count = 0;
     options.foreign_turns = 50;
-    resp_client stranger(server.endpoint());
+    resp_client external(server.endpoint());
     std::atomic<bool> stop = false;
     busy_client one(where, options, stop);
     busy_client two(where, options, stop);
@@ -69,12 +69,12 @@ BOOST_AUTO_TEST_CASE(who_knows_no_line_gets_a_busy_lock)
         const auto before = one.leases() + two.leases();
         wait_until([&] { return one.leases() + two.leases() > before + 10; });
         wait_until([&] {
-            return stranger.maybe_string({"SET", stock, "a stranger", "NX", "PX", "60000"})
+            return external.maybe_string({"SET", stock, "a stranger", "NX", "PX", "60000"})
                 .has_value();
         });
-        // There is no other holder, and its value is unchanged.
-        BOOST_TEST(stranger.string({"GET", stock}) == "a stranger");
-        BOOST_TEST(stranger.integer({"DEL", stock}) == 1);
+        // The lock has no other holder, and its value is unchanged.
+        BOOST_TEST(external.string({"GET", stock}) == "a stranger");
+        BOOST_TEST(external.integer({"DEL", stock}) == 1);
     }
     stop = true;
     one.join();

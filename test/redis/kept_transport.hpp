@@ -14,7 +14,7 @@
 
 namespace leasehold::test {
 
-/// A way to a server that keeps what it is given. It takes memory for that, as a connection does.
+/// A transport that keeps its requests. Like a connection, it allocates memory for them.
 class kept_transport final : public redis_store::transport
 {
 public:

@@ -22,8 +22,8 @@ inline const std::string stock = "stock";
 inline const std::string stock_fence = fence_key_of(stock);
 inline const std::string stock_channel = "redisson_lock__channel:{stock}";
 
-/// Renewed often, so that next to nothing of the lease time has gone when a fault comes. A wait
-/// that never ends fails its test.
+/// Renewed often, so that little of the lease time has passed when a fault occurs. A wait without
+/// end fails its test.
 inline lock_options leases_of(std::chrono::milliseconds time)
 {
     lock_options options;
@@ -46,7 +46,7 @@ inline bool exists(resp_client& store, const std::string& key = stock)
     return store.integer({"EXISTS", key}) == 1;
 }
 
-/// The lock, which must be had.
+/// Acquires the lock. Failing to do so fails the test.
 inline lease take(client_thread& by, const lock_options& options = long_leases(),
                   const std::string& name = stock)
 {
@@ -64,7 +64,7 @@ inline lease take(client_thread& by, const lock_options& options = long_leases()
     return waiting;
 }
 
-/// The holder releases, and the one that waits gets the lock, with a larger fence.
+/// The holder releases, and the waiter gets the lock, with a larger fence.
 inline lease hand_over(client_thread& from, lease held, std::future<taken>& waiting,
                        std::chrono::milliseconds limit = 30s)
 {
@@ -77,7 +77,7 @@ inline lease hand_over(client_thread& from, lease held, std::future<taken>& wait
     return std::move(next.held);
 }
 
-/// Another client gets in, with a larger fence, and leaves nothing behind.
+/// Another client acquires the lock, with a larger fence, and releases it.
 inline std::uint64_t next_gets_in(client_thread& other, std::uint64_t after,
                                   const lock_options& options = long_leases())
 {

@@ -1,4 +1,4 @@
-// How the two layouts of the Redis store read the replies of a server, each by itself.
+// How the two layouts of the Redis store read the replies of a server.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/commands/ended_connections.hpp"
@@ -62,7 +62,7 @@ reply error(std::string_view what)
     return made;
 }
 
-/// The words of what was written, one command after the other.
+/// The words of all commands of a request, in order.
 words words_in(const boost::redis::request& asked)
 {
     std::string_view rest = asked.payload();
@@ -110,8 +110,8 @@ public:
 
 struct native_fixture
 {
-    /// A new connection gets its first questions, and this information.
-    /// @param kills The server's reply to CLIENT KILL.
+    /// A new connection sends its first commands and gets this description. @param kills The
+    /// server's reply to CLIENT KILL.
     void connect(std::string_view info, const reply& raised = numbers({1}),
                  const reply& kills = numbers({1}))
     {
@@ -149,14 +149,14 @@ struct native_fixture
 
     std::shared_ptr<ears> turns = std::make_shared<ears>();
     native_commands keys{turns, false};
-    words ended; ///< Connections, by the latest one.
+    words ended; ///< Connections that the latest one has ended.
 };
 
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(layout_native)
 
-BOOST_AUTO_TEST_CASE(earlier_connections_are_ended_by_number_and_address)
+BOOST_AUTO_TEST_CASE(earlier_connection_is_ended_by_id_and_address)
 {
     native_fixture f;
     f.connect("id=3 addr=10.0.0.1:50 laddr=10.0.0.2:6379 fd=8");
@@ -170,8 +170,8 @@ BOOST_AUTO_TEST_CASE(earlier_connections_are_ended_by_number_and_address)
     BOOST_TEST(f.ended == words{"6 [::1]:53"}, boost::test_tools::per_element());
 }
 
-// Numbers start again with a server, and all connections over its local socket have one address.
-BOOST_AUTO_TEST_CASE(a_connection_that_is_not_told_apart_from_others_is_not_ended)
+// Ids start again with a server, and all connections over its local socket have the same address.
+BOOST_AUTO_TEST_CASE(connection_without_a_unique_address_is_not_ended)
 {
     for (const char* const info :
          {"id=3 addr=/run/redis:sock:0 laddr=/run/redis:sock:0", "id=3 addr=[/run/redis:sock:0]:0",
@@ -184,49 +184,49 @@ BOOST_AUTO_TEST_CASE(a_connection_that_is_not_told_apart_from_others_is_not_ende
     }
 }
 
-// Each of them may still hold a request, until a server has ended it.
-BOOST_AUTO_TEST_CASE(connections_that_no_server_could_be_told_of_are_ended_later)
+// Each of them may still carry a request, until a server has ended it.
+BOOST_AUTO_TEST_CASE(connections_that_could_not_be_ended_are_ended_later)
 {
     native_fixture f;
     const reply loading = error("LOADING x");
     for (int i = 1; i <= 20; ++i)
         f.connect("id=" + std::to_string(i) + " addr=10.0.0.1:5", loading);
     f.connect("id=21 addr=10.0.0.1:5");
-    BOOST_TEST_REQUIRE(f.ended.size() == 16u); // the latest
+    BOOST_TEST_REQUIRE(f.ended.size() == 16u); // the latest 16
     BOOST_TEST(f.ended.front() == "5 10.0.0.1:5");
     BOOST_TEST(f.ended.back() == "20 10.0.0.1:5");
     f.connect("id=22 addr=10.0.0.1:5");
     BOOST_TEST(f.ended.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(nothing_runs_late_once_the_connection_that_served_has_ended)
+BOOST_AUTO_TEST_CASE(requests_are_settled_after_their_connection_was_ended)
 {
     native_fixture f;
     f.connect("id=3 addr=10.0.0.1:50");
-    BOOST_TEST(!f.keys.settled()); // nothing was ended
+    BOOST_TEST(!f.keys.settled()); // no connection was ended
     f.connect("id=4 addr=10.0.0.1:51");
     BOOST_TEST(f.keys.settled());
-    // One that did not serve changes nothing.
+    // A connection that did not serve does not matter.
     f.connect("id=5 addr=10.0.0.1:52", error("LOADING x"));
     f.connect("id=6 addr=10.0.0.1:53");
     BOOST_TEST(f.keys.settled());
 }
 
-BOOST_AUTO_TEST_CASE(a_request_may_run_late_when_its_connection_could_not_be_ended)
+BOOST_AUTO_TEST_CASE(request_is_not_settled_if_its_connection_could_not_be_ended)
 {
     native_fixture refused;
     refused.connect("id=3 addr=10.0.0.1:50");
     refused.connect("id=4 addr=10.0.0.1:51", numbers({1}), error("NOPERM no permissions"));
     BOOST_TEST(!refused.keys.settled());
     refused.connect("id=5 addr=10.0.0.1:52");
-    BOOST_TEST(!refused.keys.settled()); // the first one may still be there
+    BOOST_TEST(!refused.keys.settled()); // the first connection may still exist
     native_fixture local;
     local.connect("id=3 addr=/run/redis.sock:0");
     local.connect("id=4 addr=/run/redis.sock:0");
     BOOST_TEST(!local.keys.settled());
 }
 
-BOOST_AUTO_TEST_CASE(a_name_takes_the_long_way_while_others_want_it)
+BOOST_AUTO_TEST_CASE(contended_name_uses_the_slow_path)
 {
     native_fixture f;
     f.connect("");
@@ -252,8 +252,8 @@ BOOST_AUTO_TEST_CASE(a_name_takes_the_long_way_while_others_want_it)
     BOOST_TEST(f.verb("a") == "SET");
 }
 
-// Without a request for the holder there is no report: that would make each poll slower.
-BOOST_AUTO_TEST_CASE(the_short_way_names_the_holder_only_to_who_asks)
+// The holder is reported only on request, because the report would slow down each poll.
+BOOST_AUTO_TEST_CASE(fast_path_reports_the_holder_only_on_request)
 {
     for (const bool asks : {false, true}) {
         native_fixture f;
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(the_short_way_names_the_holder_only_to_who_asks)
     }
 }
 
-BOOST_AUTO_TEST_CASE(another_type_is_explained_by_the_script)
+BOOST_AUTO_TEST_CASE(slow_path_follows_a_key_of_another_type)
 {
     native_fixture f;
     f.connect("");
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(another_type_is_explained_by_the_script)
     BOOST_TEST((std::find(older.begin(), older.end(), "GET") == older.end()));
 }
 
-BOOST_AUTO_TEST_CASE(who_does_not_hear_has_its_turn_for_longer)
+BOOST_AUTO_TEST_CASE(waiter_without_a_subscription_has_a_longer_claim)
 {
     native_fixture f;
     f.connect("");
@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(who_does_not_hear_has_its_turn_for_longer)
     }
 }
 
-BOOST_AUTO_TEST_CASE(places_in_line)
+BOOST_AUTO_TEST_CASE(replies_report_the_position_in_the_queue)
 {
     native_fixture f;
     f.connect("");
@@ -328,8 +328,8 @@ BOOST_AUTO_TEST_CASE(places_in_line)
     BOOST_TEST(f.keys.acquired(made, {&foreign, 1}).reply.untold);
 }
 
-// A request of an earlier connection says nothing of the counter of this server.
-BOOST_AUTO_TEST_CASE(a_counter_that_could_not_be_raised_is_doubted_until_this_server_has_granted)
+// A request of an earlier connection says nothing about the counter of this server.
+BOOST_AUTO_TEST_CASE(unraised_counter_is_checked_until_this_server_has_granted)
 {
     native_fixture f;
     const reply full = error("OOM x");
@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(a_counter_that_could_not_be_raised_is_doubted_until_this_se
     BOOST_TEST(f.verb("c") == "SET");
 }
 
-BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_of_the_long_way)
+BOOST_AUTO_TEST_CASE(every_reply_to_a_slow_acquire_is_read)
 {
     native_fixture f;
     f.connect("");
@@ -366,7 +366,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_of_the_long_way)
                     const reply answer = numbers(
                         {status, last, status == 1 ? 0 : -1, status == 1 ? 3 : 0, server_time});
                     const auto said = one.keys.acquired(made, {&answer, 1});
-                    // Three fences end there, and the first of them is no less than 1.
+                    // The block has three fences, and its first fence is at least 1.
                     const bool granted = status == 1 && (enters || last >= 3);
                     const bool other = status >= -2 && status <= 3 && status != 1;
                     BOOST_TEST(
@@ -389,7 +389,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_of_the_long_way)
                 }
 }
 
-BOOST_AUTO_TEST_CASE(a_grant_of_the_long_way_says_how_many_fences_there_are)
+BOOST_AUTO_TEST_CASE(slow_grant_reports_its_number_of_fences)
 {
     for (std::int64_t flags = 0; flags <= 3; ++flags)
         for (std::int64_t count = -1; count <= 4; ++count)
@@ -411,8 +411,9 @@ BOOST_AUTO_TEST_CASE(a_grant_of_the_long_way_says_how_many_fences_there_are)
             }
 }
 
-// INCRBY reads no clock: fences drawn ahead of it would be drawn again after a loss of data.
-BOOST_AUTO_TEST_CASE(the_short_way_draws_a_block_where_the_counter_is_behind_the_clock)
+// INCRBY does not read the clock. Fences drawn ahead of the clock would be drawn again after a loss
+// of data.
+BOOST_AUTO_TEST_CASE(fast_path_draws_a_block_if_the_counter_is_behind_the_clock)
 {
     constexpr std::int64_t clock = 2 * server_time;
     native_fixture f;
@@ -423,13 +424,13 @@ BOOST_AUTO_TEST_CASE(the_short_way_draws_a_block_where_the_counter_is_behind_the
         BOOST_TEST(made.fences == said);
         return said;
     };
-    // Outstanding ones count, too.
+    // Outstanding draws count, too.
     for (const std::uint32_t count : {3u, 3u, 1u, 1u, 1u})
         BOOST_TEST(drawn() == count);
     f.keys.it_is(server_time + 2);
     for (const std::uint32_t count : {3u, 1u})
         BOOST_TEST(drawn() == count);
-    // Others have drawn.
+    // Other clients have drawn.
     f.keys.it_is(server_time + 1'000);
     const call made = f.acquire("b").first;
     BOOST_TEST(made.fences == 3u);
@@ -442,7 +443,7 @@ BOOST_AUTO_TEST_CASE(the_short_way_draws_a_block_where_the_counter_is_behind_the
     BOOST_TEST(drawn() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(each_answer_to_a_release_of_the_long_way)
+BOOST_AUTO_TEST_CASE(every_reply_to_a_slow_release_is_read)
 {
     using left = release_reply::outcome;
     constexpr left meanings[] = {left::not_owner, left::freed,     left::left,
@@ -483,7 +484,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_a_release_of_the_long_way)
             }
 }
 
-BOOST_AUTO_TEST_CASE(the_long_way_alone_leaves_the_lock_free_for_others)
+BOOST_AUTO_TEST_CASE(only_the_slow_path_leaves_the_lock_to_external_clients)
 {
     native_fixture f;
     f.connect("");
@@ -499,7 +500,7 @@ BOOST_AUTO_TEST_CASE(the_long_way_alone_leaves_the_lock_free_for_others)
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_answer_without_a_time_is_none)
+BOOST_AUTO_TEST_CASE(reply_without_a_server_time_is_malformed)
 {
     for (const std::int64_t time : {std::int64_t{0}, std::int64_t{-1}}) {
         native_fixture f;
@@ -515,8 +516,8 @@ BOOST_AUTO_TEST_CASE(an_answer_without_a_time_is_none)
     }
 }
 
-// A server that knows one of them compares and deletes by itself.
-BOOST_AUTO_TEST_CASE(a_way_to_release_is_there_when_its_answer_says_so)
+// A server with one of these commands compares and deletes in one step.
+BOOST_AUTO_TEST_CASE(conditional_delete_is_used_if_the_server_knows_it)
 {
     const std::pair<reply, bool> answers[] = {{numbers({0}), true},
                                               {numbers({1}), true},
@@ -550,7 +551,7 @@ BOOST_AUTO_TEST_CASE(a_way_to_release_is_there_when_its_answer_says_so)
         }
 }
 
-BOOST_AUTO_TEST_CASE(a_node_of_a_cluster_has_scripts_of_its_own)
+BOOST_AUTO_TEST_CASE(cluster_node_has_its_own_scripts)
 {
     native_fixture f;
     BOOST_TEST(&f.keys.scripts() == &native_script_set());
@@ -560,8 +561,8 @@ BOOST_AUTO_TEST_CASE(a_node_of_a_cluster_has_scripts_of_its_own)
     BOOST_TEST(&native_script_set() != &native_cluster_script_set());
 }
 
-// Only the reply to a `SET` that was to return the holder.
-BOOST_AUTO_TEST_CASE(a_syntax_that_an_old_server_knows_is_no_reason_to_go_the_long_way)
+// Only the reply to a `SET` that also returns the holder.
+BOOST_AUTO_TEST_CASE(syntax_error_selects_the_slow_path_only_for_set_with_get)
 {
     native_fixture f;
     f.connect("");
@@ -572,12 +573,12 @@ BOOST_AUTO_TEST_CASE(a_syntax_that_an_old_server_knows_is_no_reason_to_go_the_lo
     BOOST_TEST(!f.keys.goes_on(plain, old));
 }
 
-// As far as the text of a server may be cut off.
-BOOST_AUTO_TEST_CASE(a_connection_that_says_half_of_what_it_is_is_not_ended)
+// For each length at which the text may be truncated.
+BOOST_AUTO_TEST_CASE(connection_with_a_truncated_description_is_not_ended)
 {
     const std::string whole = "id=37 addr=10.0.0.1:50 laddr=10.0.0.2:6379";
     for (std::size_t size = 0; size <= whole.size(); ++size) {
-        const std::unique_ptr<char[]> exact(new char[size]); // what is behind it is not read
+        const std::unique_ptr<char[]> exact(new char[size]); // the text behind it must not be read
         std::copy_n(whole.begin(), size, exact.get());
         ended_connections of;
         of.learn(std::string_view(exact.get(), size));
@@ -591,7 +592,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(layout_redisson)
 
-BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire)
+BOOST_AUTO_TEST_CASE(every_reply_to_a_redisson_acquire_is_read)
 {
     for (const bool enters : {false, true})
         for (std::int64_t status = -5; status <= 3; ++status)
@@ -629,7 +630,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire)
             }
 }
 
-BOOST_AUTO_TEST_CASE(a_grant_of_what_was_not_asked_for_is_none)
+BOOST_AUTO_TEST_CASE(grant_with_another_number_of_fences_is_malformed)
 {
     redisson_commands keys(24h);
     boost::redis::request asked;
@@ -646,7 +647,7 @@ BOOST_AUTO_TEST_CASE(a_grant_of_what_was_not_asked_for_is_none)
     BOOST_TEST((outcome_of(-1, 1) == errc::outcome_unknown));
 }
 
-BOOST_AUTO_TEST_CASE(each_answer_to_a_release)
+BOOST_AUTO_TEST_CASE(every_reply_to_a_redisson_release_is_read)
 {
     using left = release_reply::outcome;
     redisson_commands keys(24h);
@@ -671,7 +672,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_a_release)
         BOOST_TEST((keys.released(made, {&each, 1}).code == errc::outcome_unknown));
 }
 
-BOOST_AUTO_TEST_CASE(where_others_wait_the_long_scripts_follow)
+BOOST_AUTO_TEST_CASE(redisson_slow_path_follows_when_others_wait)
 {
     redisson_commands keys(24h);
     boost::redis::request to;
@@ -686,7 +687,8 @@ BOOST_AUTO_TEST_CASE(where_others_wait_the_long_scripts_follow)
     const reply freed = numbers({0});
     BOOST_TEST(keys.goes_on(leaving, {&not_plain, 1}));
     BOOST_TEST(!keys.goes_on(leaving, {&freed, 1}));
-    // A client that has met others uses the slow path at once, and so does one that asked before.
+    // A client that has met other waiters uses the slow path at once, and so does a repeated
+    // request.
     static_cast<void>(keys.acquired(taking, {&held, 1}));
     BOOST_TEST((keys.acquire(asked, 0, to).called == &of_line().acquire));
     BOOST_TEST((keys.release({.name = "a", .owner = "a:1", .entry = {}}, 0, to).called ==
@@ -697,7 +699,7 @@ BOOST_AUTO_TEST_CASE(where_others_wait_the_long_scripts_follow)
     BOOST_TEST((keys.acquire(asked, 0, to).called == &of_line().acquire));
 }
 
-BOOST_AUTO_TEST_CASE(each_answer_of_the_line_to_an_acquire)
+BOOST_AUTO_TEST_CASE(every_reply_to_a_queued_redisson_acquire_is_read)
 {
     for (std::int64_t status = -2; status <= 4; ++status)
         for (const std::int64_t place : {-2, -1, 0, 3})
@@ -725,14 +727,15 @@ BOOST_AUTO_TEST_CASE(each_answer_of_the_line_to_an_acquire)
                 if (said.reply.result != outcome::held)
                     continue;
                 BOOST_TEST(said.reply.in_line == (place != -1));
-                BOOST_TEST(said.reply.untold == said.reply.in_line); // there is no listener here
+                // there is no listener in this test
+                BOOST_TEST(said.reply.untold == said.reply.in_line);
                 BOOST_TEST(said.reply.announced == (said.reply.in_line && status == 2));
                 if (said.reply.in_line)
                     BOOST_TEST(said.reply.place == (place < 0 ? 1'000u : std::uint32_t(place)));
             }
 }
 
-BOOST_AUTO_TEST_CASE(each_answer_of_the_line_to_a_release)
+BOOST_AUTO_TEST_CASE(every_reply_to_a_queued_redisson_release_is_read)
 {
     using left = release_reply::outcome;
     constexpr left meanings[] = {left::not_owner, left::freed,     left::left,
@@ -769,8 +772,8 @@ BOOST_AUTO_TEST_CASE(each_answer_of_the_line_to_a_release)
                 }
 }
 
-// A block of fences that ends at the server's clock, which is half of its last one.
-BOOST_AUTO_TEST_CASE(each_number_that_a_whole_grant_can_be)
+// A block of fences that ends at the server's clock, which is half of its last fence.
+BOOST_AUTO_TEST_CASE(single_number_is_a_grant_only_at_a_valid_server_time)
 {
     redisson_commands keys(24h);
     boost::redis::request to;
@@ -800,7 +803,7 @@ BOOST_AUTO_TEST_CASE(each_number_that_a_whole_grant_can_be)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(whether_a_lock_is_there)
+BOOST_AUTO_TEST_SUITE(lock_presence)
 
 namespace {
 
@@ -833,7 +836,7 @@ void prolong_by_text(config::key_layout keys, const renewal& held, boost::redis:
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(what_is_asked)
+BOOST_AUTO_TEST_CASE(presence_check_reads_the_lock_or_its_entry)
 {
     BOOST_TEST(asked_by(ask_for, redisson, "") == (words{"HEXISTS", "a", owner_of_a}),
                boost::test_tools::per_element());
@@ -849,7 +852,7 @@ BOOST_AUTO_TEST_CASE(what_is_asked)
                asked_by(prolong_by_name, native_keys, "e").at(4)); // the key of the entries
 }
 
-BOOST_AUTO_TEST_CASE(what_prolongs_it)
+BOOST_AUTO_TEST_CASE(renewal_by_script_hash_names_the_lock_and_its_entry)
 {
     BOOST_TEST(asked_by(prolong_by_name, redisson, "") ==
                    (words{"EVALSHA", renew_script().sha, "1", "a", owner_of_a, "10000"}),
@@ -869,7 +872,7 @@ BOOST_AUTO_TEST_CASE(what_prolongs_it)
     }
 }
 
-BOOST_AUTO_TEST_CASE(with_its_text_the_script_need_not_be_there)
+BOOST_AUTO_TEST_CASE(renewal_by_script_text_needs_no_cached_script)
 {
     for (const config::key_layout keys : {redisson, native_keys}) {
         words by_name = asked_by(prolong_by_name, keys, "e");
@@ -881,7 +884,7 @@ BOOST_AUTO_TEST_CASE(with_its_text_the_script_need_not_be_there)
     }
 }
 
-BOOST_AUTO_TEST_CASE(which_answers_say_that_it_is_there)
+BOOST_AUTO_TEST_CASE(presence_is_confirmed_only_by_matching_replies)
 {
     const std::pair<reply, std::string_view> answers[] = {{numbers({1}), "number"},
                                                           {numbers({0}), ""},

@@ -1,6 +1,7 @@
-// A server, or a proxy before it, that sends what no server sends: for each of it the parser of
-// Boost.Redis 1.92 ends the process or reads something else (docs/internals/boost_redis_parser.md).
-// The connection ends instead, and the next one continues.
+// A server, or a proxy before it, that sends malformed input. For each of these inputs, the parser
+// of Boost.Redis 1.92 ends the process or reads another value
+// (docs/internals/boost_redis_parser.md). Here the connection ends instead, and the next one
+// continues.
 #include <boost/test/unit_test.hpp>
 
 #include "support/client_thread.hpp"
@@ -29,7 +30,7 @@ using kind = recording_observer::kind;
 using pieces = forging_proxy::pieces;
 
 const std::string stock = "stock";
-/// A text that only acquires contain, and no first request of a new connection.
+/// A text that occurs only in acquires, and not in the first request of a new connection.
 std::string in_acquires()
 {
     return tested_layout() == config::key_layout::native ? "\r\nNX\r\n" : fence_key_of(stock);
@@ -79,8 +80,8 @@ pieces byte_by_byte(const std::string& bytes)
     return all;
 }
 
-/// Each of the malformed inputs behind this, which is well-formed: at once, in two pieces however
-/// it is split (the long ones near their beginning), and byte by byte.
+/// Each of the malformed inputs behind this well-formed prefix: at once, in two pieces however it
+/// is split (long inputs near their beginning), and byte by byte.
 std::vector<pieces> forgeries(const std::string& before)
 {
     std::vector<pieces> all;
@@ -94,7 +95,7 @@ std::vector<pieces> forgeries(const std::string& before)
     return all;
 }
 
-/// And each once.
+/// Each malformed input once.
 std::vector<pieces> one_of_each(const std::string& before = {})
 {
     std::vector<pieces> all;
@@ -130,7 +131,7 @@ struct deployment
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(in_place_of_the_greeting)
+BOOST_AUTO_TEST_CASE(malformed_greeting_ends_the_connection_only)
 {
     deployment there;
     for (const std::string& before : {""s, "%1\r\n$6\r\nserver\r\n"s}) {
@@ -144,7 +145,7 @@ BOOST_AUTO_TEST_CASE(in_place_of_the_greeting)
     }
 }
 
-BOOST_AUTO_TEST_CASE(in_place_of_the_answer_to_a_command)
+BOOST_AUTO_TEST_CASE(malformed_reply_ends_the_connection_only)
 {
     deployment there;
     client_thread user(at(there.proxy.url()));
@@ -162,12 +163,12 @@ BOOST_AUTO_TEST_CASE(in_place_of_the_answer_to_a_command)
     }
 }
 
-BOOST_AUTO_TEST_CASE(in_place_of_a_push)
+BOOST_AUTO_TEST_CASE(malformed_push_ends_the_connection_only)
 {
     deployment there;
     client_thread holder(there.server);
     for (const std::string& before : {""s, ">3\r\n$7\r\nmessage\r\n"s}) {
-        client_thread waiter(at(there.proxy.url())); // one that has not waited yet
+        client_thread waiter(at(there.proxy.url())); // a client that has not waited yet
         waiter.seen().wait_for(kind::connected);
         taken held = holder.lock(stock, options());
         BOOST_TEST_REQUIRE(!held.code, held.code.message());
@@ -178,12 +179,12 @@ BOOST_AUTO_TEST_CASE(in_place_of_a_push)
         taken next = get(waiting);
         BOOST_TEST(!next.code, next.code.message());
         BOOST_TEST(!waiter.release(std::move(next.held)));
-        // The commands have a connection of their own, which nothing of it has touched.
+        // The commands have a separate connection, which is not affected.
         BOOST_TEST(waiter.seen().count(kind::connected) == 1u);
     }
 }
 
-BOOST_AUTO_TEST_CASE(in_place_of_the_greeting_to_the_connection_for_wake_ups)
+BOOST_AUTO_TEST_CASE(malformed_greeting_of_the_wake_up_connection_ends_it_only)
 {
     deployment there;
     client_thread holder(there.server);
@@ -200,7 +201,7 @@ BOOST_AUTO_TEST_CASE(in_place_of_the_greeting_to_the_connection_for_wake_ups)
     BOOST_TEST(!waiter.release(std::move(next.held)));
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_sends_nothing_else_is_told_to_the_caller)
+BOOST_AUTO_TEST_CASE(lock_at_a_server_with_only_malformed_replies_fails)
 {
     deployment there;
     client_thread user(at(there.proxy.url()));
@@ -215,9 +216,9 @@ BOOST_AUTO_TEST_CASE(a_server_that_sends_nothing_else_is_told_to_the_caller)
     lock_works(user);
 }
 
-// What came before it in the same piece is not lost: the words of the server explain more than the
+// Replies before the malformed input are not lost: the error of the server explains more than the
 // end of the connection.
-BOOST_AUTO_TEST_CASE(an_answer_before_it_counts)
+BOOST_AUTO_TEST_CASE(reply_before_malformed_input_counts)
 {
     deployment there;
     there.proxy.forge(
@@ -230,7 +231,7 @@ BOOST_AUTO_TEST_CASE(an_answer_before_it_counts)
     BOOST_TEST((refused.code == errc::permission_denied), refused.code.message());
 }
 
-BOOST_AUTO_TEST_CASE(in_place_of_what_a_sentinel_answers)
+BOOST_AUTO_TEST_CASE(malformed_reply_of_a_sentinel_ends_the_connection_only)
 {
     deployment there(true);
     there.proxy.forge("HELLO", one_of_each());
@@ -238,14 +239,14 @@ BOOST_AUTO_TEST_CASE(in_place_of_what_a_sentinel_answers)
         at("redis+sentinel://127.0.0.1:" + std::to_string(there.proxy.port()) + "/main"));
     there.proxy.wait_until_ended();
     BOOST_TEST(there.proxy.left() == 0u);
-    // The server that answers when all are used is no Sentinel.
+    // When all malformed inputs are used, the answering server is not a Sentinel.
     for (const auto& each : user.seen().events(kind::disconnected))
         BOOST_TEST((each.code == errc::store_unavailable || each.code == errc::not_supported),
                    each.code.message());
 }
 
-// Here the executor is of no type that the library knows.
-BOOST_AUTO_TEST_CASE(on_another_kind_of_context)
+// Here the library does not know the type of the executor.
+BOOST_AUTO_TEST_CASE(malformed_input_is_survived_on_a_thread_pool)
 {
     deployment there;
     there.proxy.forge("HELLO", one_of_each());

@@ -1,4 +1,5 @@
-// The scripts of the layout `native`, each reply by itself, at a server whose clock the test moves.
+// The scripts of the layout `native`: each of their replies, at a server whose clock the test
+// moves.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/protocol/script.hpp"
@@ -47,7 +48,7 @@ struct asked
     std::int64_t claim = 2'000;
     bool listens = false;
     bool tells = false; ///< Report the holder.
-    char promises = 0;  ///< The client that does.
+    char promises = 0;  ///< The client whose heartbeats are promised.
     std::int64_t grace = 1'000;
 };
 
@@ -106,7 +107,7 @@ struct scene : script_scene
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(answers_of_native, *with_a_clock())
+BOOST_AUTO_TEST_SUITE(native_replies, *with_a_clock())
 
 BOOST_AUTO_TEST_CASE(free_lock_is_taken)
 {
@@ -118,7 +119,7 @@ BOOST_AUTO_TEST_CASE(free_lock_is_taken)
     BOOST_TEST(s.is_line({}));
 }
 
-BOOST_AUTO_TEST_CASE(request_that_comes_too_late_touches_nothing)
+BOOST_AUTO_TEST_CASE(late_request_changes_nothing)
 {
     scene s;
     const std::int64_t now = s.now();
@@ -132,7 +133,7 @@ BOOST_AUTO_TEST_CASE(request_that_comes_too_late_touches_nothing)
     BOOST_TEST(s.enter(ours('a'), "x", 10'000, now).at(0) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(repeated_acquire_has_a_new_fence_and_never_less_time)
+BOOST_AUTO_TEST_CASE(repeated_acquire_draws_a_new_fence_and_never_shortens)
 {
     scene s;
     const std::int64_t first = s.acquire(ours('a')).at(1);
@@ -148,7 +149,7 @@ BOOST_AUTO_TEST_CASE(repeated_acquire_has_a_new_fence_and_never_less_time)
     BOOST_TEST(s.value() == ours('a'));
 }
 
-BOOST_AUTO_TEST_CASE(owner_that_has_the_lock_leaves_the_line)
+BOOST_AUTO_TEST_CASE(owner_that_holds_the_lock_leaves_the_queue)
 {
     scene s;
     s.acquire(ours('a'));
@@ -167,7 +168,7 @@ BOOST_AUTO_TEST_CASE(block_of_fences_ends_at_the_clock_and_begins_above_the_coun
 {
     scene s;
     int number = 0;
-    // By an acquire, and by the next owner in the step of a release: the last, and how many.
+    // By an acquire, and by the next owner within a release: returns the last fence, and the count.
     const auto grant = [&](std::int64_t fences, std::int64_t floor = 0) {
         const asked how{.fences = fences, .floor = floor};
         const std::string counter = s.value(fence);
@@ -188,16 +189,16 @@ BOOST_AUTO_TEST_CASE(block_of_fences_ends_at_the_clock_and_begins_above_the_coun
     s.client.done({"SET", fence, std::to_string(clock())});
     s.clock.advance(1ms); // 2,000 fences
     BOOST_TEST((grant(500, clock() - 3'000) == numbers{clock() - 1'500, 500}));
-    BOOST_TEST((grant(500) == numbers{clock(), 500})); // not further behind than it is long
+    BOOST_TEST((grant(500) == numbers{clock(), 500})); // no further back than its length
     BOOST_TEST((grant(500) == numbers{clock() + 1, 1}));
     s.clock.advance(1ms);
     BOOST_TEST((grant(5'000) == numbers{clock(), 1'999}));
-    // A counter that is ahead gives one at a time.
+    // A counter that is ahead of the clock yields one fence at a time.
     s.client.done({"SET", fence, std::to_string(clock() + 100)});
     BOOST_TEST((grant(5) == numbers{clock() + 101, 1}));
     BOOST_TEST((grant(5, -1) == numbers{clock() + 102, 1}));
     BOOST_TEST((grant(5, 1) == numbers{clock() + 103, 1}));
-    // One that was lost, or taken back, begins at the clock.
+    // A counter that was lost, or set back, starts at the clock.
     s.client.done({"DEL", fence});
     BOOST_TEST((grant(5) == numbers{clock() + 1, 1}));
     s.client.done({"SET", fence, "7"});
@@ -208,14 +209,14 @@ BOOST_AUTO_TEST_CASE(block_of_fences_ends_at_the_clock_and_begins_above_the_coun
     BOOST_TEST((grant(5, 7) == numbers{12, 5}));
     s.client.done({"SET", fence, "7"});
     BOOST_TEST((grant(5, -7) == numbers{clock(), 5}));
-    // The fence that the client has seen may be ahead of the clock.
+    // The largest fence that the client has seen may be ahead of the clock.
     s.client.done({"SET", fence, "7"});
     BOOST_TEST((grant(5, clock() + 50) == numbers{clock() + 51, 1}));
     s.client.done({"SET", fence, "7"});
     BOOST_TEST((grant(5, -clock() - 60) == numbers{clock() + 61, 1}));
 }
 
-BOOST_AUTO_TEST_CASE(counter_is_raised_to_the_clock_and_to_what_a_client_has_seen)
+BOOST_AUTO_TEST_CASE(counter_is_raised_to_the_clock_and_the_largest_seen_fence)
 {
     scene s;
     const auto raise = [&](std::int64_t seen) {
@@ -257,7 +258,7 @@ BOOST_AUTO_TEST_CASE(key_of_another_type_is_named_and_left_alone)
                "WRONGTYPE the key leasehold:fence holds list, a fence counter is a string");
 }
 
-BOOST_AUTO_TEST_CASE(waiter_keeps_its_place_and_marks_the_lock)
+BOOST_AUTO_TEST_CASE(waiter_keeps_its_position_and_marks_the_lock)
 {
     scene s;
     s.acquire(ours('a'));
@@ -297,7 +298,7 @@ BOOST_AUTO_TEST_CASE(request_without_presence_does_not_join_the_queue)
     BOOST_TEST(s.value() == ours('a') + "|ew");
 }
 
-BOOST_AUTO_TEST_CASE(value_of_an_external_holder_is_not_changed)
+BOOST_AUTO_TEST_CASE(value_of_an_external_holder_is_unchanged)
 {
     scene s;
     s.client.done({"SET", stock, "somebody", "PX", "5000"});
@@ -307,7 +308,7 @@ BOOST_AUTO_TEST_CASE(value_of_an_external_holder_is_not_changed)
     BOOST_TEST(s.is_line({ours('b')}));
 }
 
-BOOST_AUTO_TEST_CASE(free_lock_goes_to_the_first_waiter_that_is_present)
+BOOST_AUTO_TEST_CASE(free_lock_is_granted_to_the_first_present_waiter)
 {
     scene s;
     s.acquire(ours('a'));
@@ -316,7 +317,7 @@ BOOST_AUTO_TEST_CASE(free_lock_goes_to_the_first_waiter_that_is_present)
     s.acquire(ours('d'), {.lease = 1'500, .presence = 30'000, .claim = 2'000});
     s.acquire(ours('e'));
     s.client.done({"DEL", stock});
-    s.clock.advance(1'001ms); // b is not there any more
+    s.clock.advance(1'001ms); // the presence of b has expired
     BOOST_TEST((s.acquire(ours('f')) == numbers{0, 2'000, 2, 0, s.now()}));
     BOOST_TEST(s.value() == ours('c') + "|w");
     BOOST_TEST(s.left() == 2'000); // its claim
@@ -419,13 +420,13 @@ BOOST_AUTO_TEST_CASE(release_frees_a_lock_without_entries_and_waiters)
     BOOST_TEST(!s.exists(stock));
 }
 
-BOOST_AUTO_TEST_CASE(released_lock_goes_to_the_first_waiter_that_is_present)
+BOOST_AUTO_TEST_CASE(released_lock_is_granted_to_the_first_present_waiter)
 {
     scene s;
     s.acquire(ours('a'));
     BOOST_TEST((s.leave(ours('a')) == numbers{1, 0, 0, -1, s.now()}));
     BOOST_TEST(!s.exists(stock));
-    BOOST_TEST((s.leave(ours('a')) == numbers{0, 0, 0, -1, s.now()})); // again
+    BOOST_TEST((s.leave(ours('a')) == numbers{0, 0, 0, -1, s.now()})); // repeated
     s.acquire(ours('a'));
     BOOST_TEST((s.leave(ours('b')) == numbers{0, 0, 0, 0, s.now()}));
     s.acquire(ours('b'), {.presence = 1'000});
@@ -442,7 +443,7 @@ BOOST_AUTO_TEST_CASE(released_lock_goes_to_the_first_waiter_that_is_present)
     BOOST_TEST(s.leave(ours('d')).at(0) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(lock_stays_until_each_entry_has_left)
+BOOST_AUTO_TEST_CASE(lock_is_held_until_each_entry_is_released)
 {
     scene s;
     BOOST_TEST((s.enter(ours('a'), "x") == numbers{-2, 0, 0, 0, s.now()}));
@@ -465,12 +466,13 @@ BOOST_AUTO_TEST_CASE(lock_stays_until_each_entry_has_left)
     BOOST_TEST((s.leave(ours('a'), "x") == numbers{2, 0, 0, 0, s.now()}));
     BOOST_TEST((s.leave(ours('a'), "x") == numbers{0, 0, 0, 0, s.now()}));
     BOOST_TEST((s.leave(ours('a')) == numbers{2, 0, 0, 0, s.now()}));
-    BOOST_TEST((s.leave(ours('a')) == numbers{0, 0, 0, 0, s.now()})); // again
+    BOOST_TEST((s.leave(ours('a')) == numbers{0, 0, 0, 0, s.now()})); // repeated
     BOOST_TEST(s.value() == ours('a') + "|e");
     BOOST_TEST(s.leave(ours('a'), "y").at(0) == 1);
     BOOST_TEST(!s.exists(stock));
     BOOST_TEST(!s.exists(entries));
-    // Without entries none can leave, and one without an end is entered without an end.
+    // Without entries, none can be released. A reentrant acquisition of a lock without a TTL has no
+    // TTL.
     s.acquire(ours('a'));
     BOOST_TEST((s.leave(ours('a'), "x") == numbers{0, 0, 0, 0, s.now()}));
     s.client.done({"PERSIST", stock});
@@ -479,7 +481,7 @@ BOOST_AUTO_TEST_CASE(lock_stays_until_each_entry_has_left)
     BOOST_TEST(s.left(entries) == -1);
 }
 
-BOOST_AUTO_TEST_CASE(waiter_leaves_the_line_and_passes_on_a_lock_that_is_free)
+BOOST_AUTO_TEST_CASE(leaving_waiter_grants_a_free_lock_to_the_next)
 {
     scene s;
     s.acquire(ours('a'));
@@ -490,13 +492,13 @@ BOOST_AUTO_TEST_CASE(waiter_leaves_the_line_and_passes_on_a_lock_that_is_free)
     BOOST_TEST(s.is_line({ours('b'), ours('d')}));
     BOOST_TEST((s.leave(ours('b'), "x") == numbers{0, 0, 0, 0, s.now()}));
     BOOST_TEST(s.is_line({ours('b'), ours('d')}));
-    s.client.done({"DEL", stock}); // it has expired
+    s.client.done({"DEL", stock}); // the lock has expired
     BOOST_TEST((s.leave(ours('b')) == numbers{3, 0, 2'000, -1, s.now()}));
     BOOST_TEST(s.value() == ours('d'));
     BOOST_TEST(s.is_line({}));
 }
 
-BOOST_AUTO_TEST_CASE(next_owner_takes_the_lock_or_joins_in_the_step_of_the_release)
+BOOST_AUTO_TEST_CASE(next_owner_acquires_or_queues_within_the_release)
 {
     scene s;
     s.acquire(ours('a'));
@@ -517,14 +519,14 @@ BOOST_AUTO_TEST_CASE(next_owner_takes_the_lock_or_joins_in_the_step_of_the_relea
     BOOST_TEST(s.leave(ours('c'), {}, 0, ours('a', 3)).at(1) == 1);
     BOOST_TEST(s.value() == ours('a', 3));
     BOOST_TEST(s.is_line({}));
-    // An entry stays.
+    // Another entry still holds the lock.
     s.enter(ours('a', 3), "x");
     BOOST_TEST((s.leave(ours('a', 3), {}, 0, ours('a', 4)) == numbers{2, 2, 10'000, 0, s.now()}));
     BOOST_TEST(s.value() == ours('a', 3) + "|ew");
     BOOST_TEST(s.is_line({ours('a', 4)}));
 }
 
-BOOST_AUTO_TEST_CASE(next_owner_does_not_join_too_late_or_by_a_repetition)
+BOOST_AUTO_TEST_CASE(late_or_repeated_release_enqueues_no_next_owner)
 {
     scene s;
     const std::string next = ours('a', 2);
@@ -551,7 +553,7 @@ BOOST_AUTO_TEST_CASE(next_owner_does_not_join_too_late_or_by_a_repetition)
     }
 }
 
-BOOST_AUTO_TEST_CASE(lock_is_left_free_for_external_clients)
+BOOST_AUTO_TEST_CASE(released_lock_is_left_free_for_external_clients)
 {
     scene s;
     s.acquire(ours('a'));
@@ -565,14 +567,14 @@ BOOST_AUTO_TEST_CASE(lock_is_left_free_for_external_clients)
     BOOST_TEST((s.acquire(ours('e')) == numbers{0, 50, 3, 0, s.now()}));
     BOOST_TEST((s.acquire(ours('f'), {.presence = 0}) == numbers{0, 50, -1, 0, s.now()}));
     BOOST_TEST((s.leave(ours('d')) == numbers{3, 0, 0, 0, s.now()}));
-    BOOST_TEST((s.acquire(ours('b')) == numbers{0, 50, 0, 0, s.now()})); // it is there yet
+    BOOST_TEST((s.acquire(ours('b')) == numbers{0, 50, 0, 0, s.now()})); // b is still present
     s.clock.advance(10ms);
     BOOST_TEST((s.leave(ours('f')) == numbers{0, 0, 0, 0, s.now()}));
     BOOST_TEST((s.acquire(ours('c')) == numbers{0, 40, 1, 0, s.now()}));
     BOOST_TEST(s.is_line({ours('b'), ours('c'), ours('e')}));
     s.clock.advance(40ms);
     BOOST_TEST(s.acquire(ours('b')).at(0) == 1);
-    // Without waiters the lock is free. A waiter that leaves starts no external turn.
+    // Without waiters the lock is free. A leaving waiter starts no external turn.
     s.client.done({"FLUSHALL"});
     s.acquire(ours('a'));
     BOOST_TEST((s.leave(ours('a'), {}, 100) == numbers{1, 0, 0, -1, s.now()}));
@@ -605,7 +607,7 @@ BOOST_AUTO_TEST_CASE(external_turn_ends_with_the_first_waiter_and_with_its_time)
     s.clock.advance(501ms);
     BOOST_TEST((s.leave(ours('d')) == numbers{0, 0, 2'000, -1, s.now()}));
     BOOST_TEST(s.value() == ours('c'));
-    // A clock that was set back makes no turn longer than a second.
+    // If the clock is set back, no external turn is longer than a second.
     for (const bool by_leaving : {false, true}) {
         leave_free();
         s.client.done({"HSET", waiters, ours('b'),
@@ -617,7 +619,7 @@ BOOST_AUTO_TEST_CASE(external_turn_ends_with_the_first_waiter_and_with_its_time)
             BOOST_TEST(s.acquire(ours('d'), {.presence = 0}).at(1) == 2'000);
         BOOST_TEST(s.value() == ours('b') + "|w");
     }
-    // The next owner joins.
+    // The next owner enters the queue.
     s.client.done({"FLUSHALL"});
     s.acquire(ours('a'));
     s.acquire(ours('b'));
@@ -633,7 +635,7 @@ BOOST_AUTO_TEST_CASE(external_turn_ends_with_the_first_waiter_and_with_its_time)
     BOOST_TEST(s.acquire(ours('a', 2)).at(0) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(renewal_prolongs_what_is_there_and_creates_nothing)
+BOOST_AUTO_TEST_CASE(renewal_extends_existing_locks_and_creates_none)
 {
     scene s;
     s.client.done({"SET", "free", ours('b'), "PX", "5000"});
@@ -674,7 +676,7 @@ BOOST_AUTO_TEST_CASE(renewal_prolongs_what_is_there_and_creates_nothing)
     BOOST_TEST(entry("entered", "y") == 0);
     BOOST_TEST(entry("marked", "x") == 0);
     s.client.done({"HDEL", "entered:e", ""});
-    BOOST_TEST(entry("entered", "") == 0); // the first has left
+    BOOST_TEST(entry("entered", "") == 0); // the first entry was released
 }
 
 BOOST_AUTO_TEST_CASE(renewal_that_fails_is_reported_for_its_lock_alone)
@@ -699,7 +701,7 @@ BOOST_AUTO_TEST_CASE(renewal_that_fails_is_reported_for_its_lock_alone)
     }
 }
 
-BOOST_AUTO_TEST_CASE(sign_of_life_is_of_this_run_of_the_server)
+BOOST_AUTO_TEST_CASE(heartbeat_is_recorded_with_the_run_of_the_server)
 {
     scene s;
     const auto alive = [&] { return s.answer(of_native().alive, {record('a')}, {}).at(0); };
@@ -717,7 +719,7 @@ BOOST_AUTO_TEST_CASE(sign_of_life_is_of_this_run_of_the_server)
     BOOST_TEST(alive() == 0);
 }
 
-BOOST_AUTO_TEST_CASE(holder_that_promised_to_be_alive_loses_the_lock_when_it_is_silent)
+BOOST_AUTO_TEST_CASE(holder_without_heartbeats_loses_the_lock_after_its_grace)
 {
     scene s;
     const asked promising{.promises = 'a', .grace = 1'000};
@@ -729,7 +731,7 @@ BOOST_AUTO_TEST_CASE(holder_that_promised_to_be_alive_loses_the_lock_when_it_is_
     BOOST_TEST(s.value() == ours('a') + "|g1000w");
     s.answer(of_native().alive, {record('a')}, {});
     BOOST_TEST((s.acquire(ours('b')) == numbers{3, 1'000, 0, 0, s.now()}));
-    // One whose lease ends sooner has that long.
+    // A lease that ends before the grace limits the wait.
     s.client.done({"PEXPIRE", stock, "300"});
     BOOST_TEST((s.acquire(ours('b')) == numbers{0, 300, 0, 0, s.now()}));
     s.client.done({"PEXPIRE", stock, "10000"});
@@ -754,7 +756,7 @@ BOOST_AUTO_TEST_CASE(silence_of_a_holder_without_a_record_begins_at_the_next_req
         BOOST_TEST(s.value(record('a')) == run);
         BOOST_TEST(s.left(record('a')) == record_time);
     }
-    // One without an end, too.
+    // The same for a lock without a TTL.
     s.client.done({"PERSIST", stock});
     BOOST_TEST((s.acquire(ours('b')) == numbers{3, 1'000, 0, 0, s.now()}));
     // Without the right to INFO the silence is unknown.
@@ -763,7 +765,7 @@ BOOST_AUTO_TEST_CASE(silence_of_a_holder_without_a_record_begins_at_the_next_req
     BOOST_TEST((s.acquire(ours('b')) == numbers{0, 10'000, 0, 0, s.now()}));
 }
 
-BOOST_AUTO_TEST_CASE(promise_is_that_of_the_last_request_and_not_of_an_entry)
+BOOST_AUTO_TEST_CASE(grace_is_that_of_the_last_acquire_and_of_no_reentry)
 {
     scene s;
     s.acquire(ours('a'), {.promises = 'a', .grace = 1'000});
@@ -774,12 +776,12 @@ BOOST_AUTO_TEST_CASE(promise_is_that_of_the_last_request_and_not_of_an_entry)
     BOOST_TEST(s.acquire(ours('a')).at(2) == 1);
     BOOST_TEST(s.value() == ours('a') + "|w");
     BOOST_TEST(s.acquire(ours('a'), {.promises = 'a'}).at(2) == 3);
-    // A reentrant acquisition does not make the promise.
+    // A reentrant acquisition has no grace.
     s.enter(ours('a'), "x");
     BOOST_TEST(s.value() == ours('a') + "|we");
     BOOST_TEST(s.acquire(ours('a'), {.promises = 'a'}).at(2) == 1);
     BOOST_TEST(s.value() == ours('a') + "|we");
-    // Where the record cannot be written there is no promise.
+    // If the record cannot be written, there is no grace.
     s.client.done({"FLUSHALL"});
     s.client.done({"ACL", "SETUSER", "default", "-info"});
     BOOST_TEST(s.acquire(ours('a'), {.promises = 'a'}).at(2) == 0);

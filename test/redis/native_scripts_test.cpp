@@ -1,4 +1,4 @@
-// What the scripts of the layout `native` do to the keys of a lock, each by itself.
+// The effects of each script of the layout `native` on the keys of a lock.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/commands/native_keys.hpp"
@@ -22,7 +22,7 @@ const std::string stock = "stock";
 const std::string fence(redis_store::native::fence_key);
 const std::string client = "11111111-1111-1111-1111-111111111111";
 
-/// The value of an owner; the second argument is the number of its acquisition.
+/// The value of an owner. The argument is the number of its acquisition.
 std::string nth_owner(int number)
 {
     return "lh:" + client + ':' + std::to_string(number);
@@ -43,10 +43,10 @@ struct asked
     std::string fences = "1";
     std::string floor = "0";
     bool waits = true;
-    std::string grace{}; ///< Empty: no promise.
+    std::string grace{}; ///< Empty: no grace.
 };
 
-/// What a grant says.
+/// Whether a grant has recorded the grace.
 bool promises(const std::vector<std::int64_t>& said)
 {
     BOOST_TEST(said.at(0) == 1);
@@ -97,7 +97,7 @@ struct fixture
                                        "0", "0", "0", "0", "0", "0", turn});
     }
 
-    /// The next owner has it at once.
+    /// The next owner gets the lock at once.
     block succeed(const std::string& who, const std::string& next, const asked& how)
     {
         const auto said = run(of_native().leave,
@@ -126,10 +126,10 @@ struct fixture
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(scripts_of_native, fixture)
+BOOST_FIXTURE_TEST_SUITE(native_scripts_on_keys, fixture)
 
-// The client knows the last request of an owner: also if the reply to the one before was lost.
-BOOST_AUTO_TEST_CASE(whoever_asks_again_without_the_promise_has_not_made_it)
+// The client knows only the last request of an owner, even if the reply to the one before was lost.
+BOOST_AUTO_TEST_CASE(repeated_acquire_without_grace_removes_the_grace)
 {
     BOOST_TEST(promises(acquire(nth_owner(1), {.grace = "1000"})));
     BOOST_TEST(value() == nth_owner(1) + "|g1000");
@@ -143,21 +143,21 @@ BOOST_AUTO_TEST_CASE(whoever_asks_again_without_the_promise_has_not_made_it)
     BOOST_TEST(acquire(nth_owner(2)).at(0) == 3);
     BOOST_TEST(!promises(acquire(nth_owner(1))));
     BOOST_TEST(value() == nth_owner(1) + "|w");
-    // However long ago it was alive.
+    // However old the last heartbeat is.
     store.done({"PEXPIRE", record, "1000"});
     BOOST_TEST(acquire(nth_owner(2)).at(0) == 0);
     BOOST_TEST(value() == nth_owner(1) + "|w");
 }
 
-// A lock that is left free for external clients stays so if a waiter behind the first gives up, or
-// a release is repeated. When the first leaves, the next one gets the grant.
-BOOST_AUTO_TEST_CASE(a_foreign_turn_is_ended_by_nobody_but_the_first)
+// A lock that is left free for external clients stays free if a waiter behind the first leaves, or
+// a release is repeated. If the first waiter leaves, the next one gets the grant.
+BOOST_AUTO_TEST_CASE(external_turn_is_ended_only_by_the_first_waiter)
 {
     std::int64_t ended = 0;
     std::int64_t left = 0;
     std::string after_others;
     std::string after_first;
-    do { // until the machine has not stood still meanwhile
+    do { // until the machine was fast enough
         store.done({"FLUSHALL"});
         acquire(nth_owner(1));
         for (const int each : {2, 3, 4})
@@ -176,10 +176,10 @@ BOOST_AUTO_TEST_CASE(a_foreign_turn_is_ended_by_nobody_but_the_first)
     BOOST_TEST(after_first == nth_owner(3));
 }
 
-// A counter that starts at the clock because it was lost has no other floor.
-BOOST_AUTO_TEST_CASE(what_is_drawn_after_a_loss_is_larger_than_all_that_was_drawn_before)
+// A counter that starts at the clock after a loss has no other lower bound.
+BOOST_AUTO_TEST_CASE(fence_after_a_lost_counter_exceeds_all_earlier_fences)
 {
-    // Looks at the counter, or at the clock, too, because the counter may have been taken back.
+    // Checks the counter, or also the clock, because the counter may have been set back.
     for (const std::string floor : {"1", "-1"}) {
         store.done({"FLUSHALL"});
         std::int64_t last = 0;
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(what_is_drawn_after_a_loss_is_larger_than_all_that_was_draw
             grant(succeed(nth_owner(i), nth_owner(i + 1), {.fences = "1000", .floor = floor}));
         BOOST_TEST(many);
         store.done({"FLUSHALL"});
-        // A client that has seen nothing.
+        // The floor of a client that has seen no fence.
         BOOST_TEST(run(of_native().raise, {"1", fence, "0"}).at(0) >= last);
         const block next = drawn(acquire(nth_owner(1), {.fences = "1000"}));
         BOOST_TEST(next.last - next.count >= last);
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(what_is_drawn_after_a_loss_is_larger_than_all_that_was_draw
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_counter_that_is_ahead_of_the_clock_gives_one_at_a_time)
+BOOST_AUTO_TEST_CASE(counter_ahead_of_the_clock_yields_one_fence_at_a_time)
 {
     const std::int64_t ahead = 2 * (server_us() + 60'000'000);
     for (const std::string floor : {"1", "0", "-1"}) {
@@ -222,8 +222,8 @@ BOOST_AUTO_TEST_CASE(a_counter_that_is_ahead_of_the_clock_gives_one_at_a_time)
     }
 }
 
-// A client's floor above the counter shows that the counter was lost.
-BOOST_AUTO_TEST_CASE(a_counter_that_was_taken_back_begins_at_the_clock)
+// A floor above the counter shows that the counter was lost.
+BOOST_AUTO_TEST_CASE(counter_that_was_set_back_starts_at_the_clock)
 {
     const std::int64_t seen = drawn(acquire(nth_owner(1))).last;
     for (const bool doubts : {false, true}) {

@@ -1,6 +1,6 @@
-// The pipeline when an allocation fails outside the client's turn: while replies are passed on, and
-// while their results are written. In each case a batch that is sent has as many commands as there
-// are callers that wait for a reply, and each of these gets one.
+// The pipeline when an allocation fails outside the client's turn: while replies are delivered, and
+// while their results are written. In each case, a sent batch has as many commands as callers that
+// wait for a reply, and each caller gets one reply.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/commands/redisson_commands.hpp"
@@ -34,9 +34,9 @@ using test::kept_transport;
 using test::numbers;
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_allocations = 2000; ///< More are a loop.
+constexpr std::size_t most_allocations = 2000; ///< More allocations mean a loop.
 
-/// A server without the scripts, of which some are refused for it and the others are served.
+/// A server without the scripts. It rejects some requests for that reason and serves the others.
 struct scene
 {
     scene()
@@ -54,7 +54,7 @@ struct scene
 
     void poll() { test::run_due(context, time); }
 
-    /// What leaves the context's run is taken: a program may go on.
+    /// Catches exceptions that leave the context's run, because a program may continue.
     void poll_on()
     {
         for (bool whole = false; !whole;) {
@@ -81,7 +81,7 @@ struct scene
             });
     }
 
-    /// Passes on a reply to each command of a batch, and its end.
+    /// Delivers a reply to each command of a batch, and its end.
     void answer(std::size_t index, const std::function<std::string(std::size_t)>& reply)
     {
         const std::shared_ptr<batch> asked = way->sent.at(index);
@@ -103,14 +103,14 @@ struct scene
     }
 
     asio::io_context context;
-    // Not a strand: without memory Asio's ends the program.
+    // Not a strand, because without memory the strand of Asio ends the program.
     asio::any_io_executor strand = context.get_executor();
     test::manual_time time;
     test::counting_listener ears;
     std::shared_ptr<kept_transport> way = std::make_shared<kept_transport>();
     std::shared_ptr<pipeline> made = std::make_shared<pipeline>(
         way, std::make_unique<redisson_commands>(24h), time.make_source(), 5s);
-    std::vector<int> heard; ///< How often each caller.
+    std::vector<int> heard; ///< The number of replies for each caller.
     std::vector<error_code> codes;
     int thrown = 0;
 };
@@ -125,11 +125,11 @@ std::string refused(std::size_t i)
     return i % 2 == 0 ? "-NOSCRIPT No matching script. Please use EVAL.\r\n" : granted();
 }
 
-/// False when there are not so many allocations.
+/// Returns false if there are fewer allocations.
 bool fail_one(std::size_t index)
 {
     scene s;
-    s.acquire("first"); // goes alone
+    s.acquire("first"); // sent alone
     for (const char* const name : {"a", "b", "c", "d", "e"})
         s.acquire(name);
     s.answer(0, [](std::size_t) { return granted(); });
@@ -152,7 +152,7 @@ bool fail_one(std::size_t index)
         }
         reached = here.reached();
     }
-    // There is memory again, and more requests are made.
+    // Memory is available again, and more requests follow.
     s.poll_on();
     s.end(1);
     s.poll_on();
@@ -169,7 +169,7 @@ bool fail_one(std::size_t index)
         BOOST_TEST_CONTEXT("who asked as number " << i)
         {
             BOOST_TEST(s.heard[i] == 1);
-            // No caller gets more than is known.
+            // No caller gets a result that is not known.
             BOOST_TEST((!s.codes[i] || s.codes[i] == errc::store_unavailable ||
                         s.codes[i] == errc::outcome_unknown || s.codes[i] == errc::store_refused));
         }
@@ -180,7 +180,7 @@ bool fail_one(std::size_t index)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_written_whole_is_not_sent)
+BOOST_AUTO_TEST_CASE(partly_written_batch_is_not_sent)
 {
     std::size_t index = 1;
     for (; index < most_allocations; ++index) {

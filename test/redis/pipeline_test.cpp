@@ -1,4 +1,4 @@
-// The pipeline by itself, over a way to the server that the test is.
+// The pipeline alone, over a transport that the test simulates.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/commands/native_commands.hpp"
@@ -37,7 +37,7 @@ using test::kept_transport;
 using test::numbers;
 using namespace std::chrono_literals;
 
-/// An executor without memory for what is posted, while `fails` is true.
+/// An executor without memory for posted handlers while `fails` is true.
 class full_executor
 {
 public:
@@ -66,7 +66,7 @@ public:
 private:
     asio::io_context::executor_type inner_;
     const bool* fails_;
-    int* posts_; ///< So many were taken.
+    int* posts_; ///< The number of accepted posts.
 };
 
 acquire_request take(std::string_view name)
@@ -100,7 +100,8 @@ struct recording_listener final : store_listener
     }
 
     int connected = 0;
-    std::vector<int> settled_before; ///< How often it was connected before each time.
+    /// For each notification, the number of connections before it.
+    std::vector<int> settled_before;
     std::vector<error_code> lost;
     std::vector<std::pair<error_code, diagnostics>> errors;
 };
@@ -131,9 +132,9 @@ std::string left(std::int64_t status, std::int64_t receivers = 0)
     return numbers({status, receivers, 0, 0, 0, server_time});
 }
 
-constexpr std::size_t latest = 9; ///< The place of that limit among an acquire's words.
+constexpr std::size_t latest = 9; ///< The index of that limit among the words of an acquire.
 
-/// A pipeline whose server is the test.
+/// A pipeline whose server is simulated by the test.
 struct pipeline_fixture
 {
     explicit pipeline_fixture(
@@ -216,7 +217,7 @@ struct pipeline_fixture
     std::vector<std::pair<error_code, release_reply>> released;
 };
 
-/// A user whose strand has no memory at a notification, and that counts its posts.
+/// A user whose strand has no memory for a notification, and that counts its posts.
 struct posting_fixture
 {
     posting_fixture()
@@ -237,9 +238,9 @@ struct posting_fixture
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(pipeline_by_itself)
+BOOST_AUTO_TEST_SUITE(redis_pipeline)
 
-BOOST_FIXTURE_TEST_CASE(a_post_that_throws_does_not_silence_what_comes_later, posting_fixture)
+BOOST_FIXTURE_TEST_CASE(post_that_throws_does_not_block_later_requests, posting_fixture)
 {
     made->acquire(take("one"), [](error_code, acquire_reply) {});
     BOOST_TEST(way->sent.size() == 1u); // nothing was outstanding
@@ -253,8 +254,8 @@ BOOST_FIXTURE_TEST_CASE(a_post_that_throws_does_not_silence_what_comes_later, po
     context.poll();
 }
 
-// Not one for each reply; the end of the batch reports the last one.
-BOOST_FIXTURE_TEST_CASE(one_message_covers_all_that_one_read_brought, posting_fixture)
+// Not one post for each reply. The end of the batch delivers the last one.
+BOOST_FIXTURE_TEST_CASE(one_post_delivers_all_replies_of_one_read, posting_fixture)
 {
     made->acquire(take("first"), [](error_code, acquire_reply) {});
     int answered = 0;
@@ -282,7 +283,7 @@ BOOST_FIXTURE_TEST_CASE(one_message_covers_all_that_one_read_brought, posting_fi
     context.poll();
 }
 
-BOOST_AUTO_TEST_CASE(what_is_asked)
+BOOST_AUTO_TEST_CASE(acquire_and_release_are_sent_with_their_words)
 {
     pipeline_fixture f;
     f.up(server_time);
@@ -338,8 +339,8 @@ BOOST_AUTO_TEST_CASE(what_is_asked)
     BOOST_TEST(words(*f.way->sent.at(2)).at(0) == taken, boost::test_tools::per_element());
 }
 
-// It belongs to something else, and so may all that comes after it: the connection has to end.
-BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_is_an_error_of_the_connection)
+// The reply belongs to another request, and so may all later ones: the connection has to end.
+BOOST_AUTO_TEST_CASE(malformed_reply_is_an_error_of_the_connection)
 {
     const std::vector<std::string> odd = {
         numbers({1, 7, 1}),
@@ -369,13 +370,13 @@ BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_is_an_error_of_the_connectio
     }
 }
 
-// Each connection reports the time; the replies to requests do as well.
-BOOST_AUTO_TEST_CASE(the_time_of_the_server_is_learned_again_and_again)
+// Each connection reports the time, and so do the replies to requests.
+BOOST_AUTO_TEST_CASE(server_time_is_updated_by_connections_and_replies)
 {
     pipeline_fixture f;
     f.up();
     f.acquire("a");
-    BOOST_TEST(words(*f.way->sent.at(0)).at(0).at(latest) == "0"); // nothing is known
+    BOOST_TEST(words(*f.way->sent.at(0)).at(0).at(latest) == "0"); // the time is not known yet
     f.answer_all(0, {granted(7)});
     f.acquire("a");
     BOOST_TEST(words(*f.way->sent.at(1)).at(0).at(latest) ==
@@ -388,8 +389,8 @@ BOOST_AUTO_TEST_CASE(the_time_of_the_server_is_learned_again_and_again)
                std::to_string(server_time - 3590'000'000));
 }
 
-// The connection that it was said over may stay.
-BOOST_AUTO_TEST_CASE(what_is_said_first_is_said_again_when_it_was_not_answered_or_refused)
+// The connection may remain open.
+BOOST_AUTO_TEST_CASE(first_commands_are_repeated_if_unanswered_or_rejected)
 {
     pipeline_fixture f(std::make_unique<native_commands>(nullptr, false));
     f.up();
@@ -412,7 +413,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_first_is_said_again_when_it_was_not_answered_o
     BOOST_TEST(f.way->begun_again.size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(requests_are_settled_when_the_connection_that_carried_them_was_ended)
+BOOST_AUTO_TEST_CASE(requests_are_settled_when_their_connection_was_ended)
 {
     pipeline_fixture f(std::make_unique<native_commands>(nullptr, false));
     const auto text = [](const std::string& said) {
@@ -429,7 +430,7 @@ BOOST_AUTO_TEST_CASE(requests_are_settled_when_the_connection_that_carried_them_
     f.answer_all(1, {":1\r\n", text("id=4 addr=10.0.0.1:51"), unknown, unknown, raised});
     BOOST_TEST(f.ears.connected == 2);
     BOOST_TEST(f.ears.settled_before == std::vector<int>{1}, boost::test_tools::per_element());
-    // Not where the server refuses to end it.
+    // Not if the server refuses to end the connection.
     f.down(errc::store_unavailable);
     f.up();
     f.answer_all(2, {"-NOPERM x\r\n", text("id=5 addr=10.0.0.1:52"), unknown, unknown, raised});
@@ -437,8 +438,8 @@ BOOST_AUTO_TEST_CASE(requests_are_settled_when_the_connection_that_carried_them_
     BOOST_TEST(f.ears.settled_before.size() == 1u);
 }
 
-// One kind of server answers with an error where another does not.
-BOOST_AUTO_TEST_CASE(a_server_may_know_each_of_the_commands_that_it_is_greeted_with)
+// One server product answers with an error where another does not.
+BOOST_AUTO_TEST_CASE(server_may_know_either_conditional_delete)
 {
     const std::string unknown = "-ERR unknown command\r\n", none = ":0\r\n";
     for (const std::string& delifeq : {unknown, none}) {
@@ -452,9 +453,9 @@ BOOST_AUTO_TEST_CASE(a_server_may_know_each_of_the_commands_that_it_is_greeted_w
     }
 }
 
-// A held lock can be renewed and released there. The counter may be behind the clock until a draw
-// has checked it.
-BOOST_AUTO_TEST_CASE(a_server_without_room_serves_and_its_clock_is_looked_at_until_it_has_granted)
+// A full server can still renew and release held locks. Its counter may be behind the clock until a
+// draw has checked it.
+BOOST_AUTO_TEST_CASE(server_without_memory_serves_with_a_checked_counter)
 {
     for (const char* const full : {"-OOM x\r\n", "-MISCONF x\r\n", "-NOREPLICAS x\r\n"}) {
         pipeline_fixture f(std::make_unique<native_commands>(nullptr, false));
@@ -489,7 +490,7 @@ BOOST_AUTO_TEST_CASE(a_server_without_room_serves_and_its_clock_is_looked_at_unt
         BOOST_TEST(verb_of_acquire("c", says(0, 5)) == "EVALSHA -1001");
         BOOST_TEST(verb_of_acquire("d", says(1, 2000)) == "EVALSHA -1001");
         BOOST_TEST(verb_of_acquire("e", "2001") == "SET");
-        // A connection that comes after it raises it itself.
+        // A later connection raises the counter itself.
         f.down(errc::store_unavailable);
         connect(full);
         f.down(errc::store_unavailable);
@@ -500,7 +501,7 @@ BOOST_AUTO_TEST_CASE(a_server_without_room_serves_and_its_clock_is_looked_at_unt
 
 namespace {
 
-/// A server of the other layout, which gets a request first.
+/// A server of the other layout, after its first request.
 struct native_server : pipeline_fixture
 {
     native_server() : pipeline_fixture(std::make_unique<native_commands>(nullptr, false))
@@ -513,7 +514,7 @@ struct native_server : pipeline_fixture
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(who_takes_the_place_of_who_leaves_has_a_limit_of_its_own)
+BOOST_AUTO_TEST_CASE(next_owner_of_a_release_has_its_own_limit)
 {
     native_server f;
     f.time.set(f.time.now() + 2s);
@@ -528,8 +529,8 @@ BOOST_AUTO_TEST_CASE(who_takes_the_place_of_who_leaves_has_a_limit_of_its_own)
                std::to_string(server_time + 5'000'000));
 }
 
-// It has the lock, and no fences: the caller releases it.
-BOOST_AUTO_TEST_CASE(a_lock_that_was_taken_before_its_fences_were_refused_may_be_held)
+// The lock is held, but without fences: the caller releases it.
+BOOST_AUTO_TEST_CASE(acquired_lock_without_fences_may_be_held)
 {
     native_server f;
     f.acquire("a");
@@ -559,7 +560,7 @@ acquire_request take_with(std::string_view name, std::uint32_t fences)
     return asked;
 }
 
-/// The numbers of fences that a batch draws, in turn.
+/// The counts of fences that a batch draws, in order.
 std::vector<std::string> drawn(const batch& sent)
 {
     std::vector<std::string> all;
@@ -571,11 +572,12 @@ std::vector<std::string> drawn(const batch& sent)
 
 } // namespace
 
-// Behind the last of them, so that each is drawn after its lock was taken.
-BOOST_AUTO_TEST_CASE(acquires_that_go_together_draw_their_fences_together)
+// The draw follows the last of these acquires, so that each fence is drawn after its lock was
+// acquired.
+BOOST_AUTO_TEST_CASE(acquires_of_one_batch_draw_their_fences_together)
 {
     native_server f;
-    f.acquire("first"); // goes at once
+    f.acquire("first"); // sent at once
     f.acquire(take_with("a", 16));
     f.acquire(take_with("b", 16));
     f.release("c");
@@ -602,7 +604,7 @@ BOOST_AUTO_TEST_CASE(acquires_that_go_together_draw_their_fences_together)
     BOOST_TEST(f.acquired[3].second.first_fence == 1985u);
 }
 
-BOOST_AUTO_TEST_CASE(a_draw_is_for_sixteen_that_want_equally_many)
+BOOST_AUTO_TEST_CASE(draw_serves_at_most_sixteen_acquires_of_equal_counts)
 {
     native_server f;
     f.acquire("first");
@@ -618,23 +620,23 @@ BOOST_AUTO_TEST_CASE(a_draw_is_for_sixteen_that_want_equally_many)
 }
 
 // The counter was lost: a share below the largest fence seen is not used.
-BOOST_AUTO_TEST_CASE(shares_of_fences_that_are_too_small_are_drawn_again)
+BOOST_AUTO_TEST_CASE(share_below_the_largest_seen_fence_is_drawn_again)
 {
-    native_server f; // has seen 1000
+    native_server f; // the largest seen fence is 1000
     f.acquire("first");
     f.acquire(take_with("a", 16));
     f.acquire(take_with("b", 16));
     f.poll();
     f.answer_all(1, {"_\r\n", ":1001\r\n"});
     f.answer_all(2, {"_\r\n", "_\r\n", ":1031\r\n"});
-    BOOST_TEST(f.acquired.size() == 2u); // "b": 1016 to 1031
+    BOOST_TEST(f.acquired.size() == 2u); // "b" has 1016 to 1031
     BOOST_TEST(f.acquired[1].second.first_fence == 1016u);
     const auto asked = words(*f.way->sent.at(3));
     BOOST_TEST(asked.size() == 1u);
     BOOST_TEST(asked.at(0).at(3) == "a");
 }
 
-BOOST_AUTO_TEST_CASE(without_the_answer_to_the_draw_nothing_is_known_of_those_it_is_for)
+BOOST_AUTO_TEST_CASE(missing_reply_to_a_draw_makes_its_acquires_unknown)
 {
     native_server f;
     f.acquire("first");
@@ -649,12 +651,12 @@ BOOST_AUTO_TEST_CASE(without_the_answer_to_the_draw_nothing_is_known_of_those_it
     BOOST_TEST(f.ears.errors.empty());
 }
 
-BOOST_AUTO_TEST_CASE(each_reason_why_it_is_down_is_told_once)
+BOOST_AUTO_TEST_CASE(each_reason_for_a_lost_connection_is_reported_once)
 {
     pipeline_fixture f;
     f.down(errc::store_unavailable);
     f.down(errc::store_unavailable);
-    f.down(asio::error::connection_refused); // to callers it is the same
+    f.down(asio::error::connection_refused); // the same for callers
     BOOST_TEST((f.ears.lost == std::vector<error_code>{errc::store_unavailable}));
     f.down(errc::store_refused, "LOADING x");
     f.down(errc::store_refused, "LOADING x");
@@ -681,7 +683,8 @@ BOOST_AUTO_TEST_CASE(each_reason_why_it_is_down_is_told_once)
     f.acquire("a");
     f.end(0, errc::store_unavailable);
     BOOST_TEST((f.acquired.at(1).first == errc::store_unavailable));
-    BOOST_TEST(f.acquired[1].second.details->server_message == ""); // that is over
+    // the earlier message is dropped
+    BOOST_TEST(f.acquired[1].second.details->server_message == "");
     f.down(errc::permission_denied);
     BOOST_TEST(f.ears.lost.size() == 4u);
     f.made->close();
@@ -690,7 +693,7 @@ BOOST_AUTO_TEST_CASE(each_reason_why_it_is_down_is_told_once)
     BOOST_TEST((f.acquired.at(2).first == errc::store_unavailable));
 }
 
-BOOST_AUTO_TEST_CASE(what_was_not_sent_fails_with_the_connection)
+BOOST_AUTO_TEST_CASE(unsent_request_fails_with_the_connection)
 {
     pipeline_fixture f;
     f.up();
@@ -703,10 +706,10 @@ BOOST_AUTO_TEST_CASE(what_was_not_sent_fails_with_the_connection)
     f.end(0, errc::outcome_unknown);
     BOOST_TEST((f.acquired.at(1).first == errc::outcome_unknown));
     f.up();
-    BOOST_TEST(f.way->sent.size() == 1u); // it is not sent over the next one
+    BOOST_TEST(f.way->sent.size() == 1u); // the request is not sent over the next connection
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_does_not_tell_the_holder_is_not_asked_until_the_next_one)
+BOOST_AUTO_TEST_CASE(holder_is_not_requested_again_after_a_denial)
 {
     pipeline_fixture f;
     f.up();
@@ -717,7 +720,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_does_not_tell_the_holder_is_not_asked_until_t
         const std::size_t index = f.way->sent.size() - 1;
         const auto said = words(*f.way->sent[index]).at(0);
         f.answer_all(index, {held(holder)});
-        return said.size() == 13 ? said.back() : std::string("0"); // left out unless requested
+        return said.size() == 13 ? said.back() : std::string("0"); // omitted unless requested
     };
     BOOST_TEST(asks("a", 0x5e0f8c21) == "1");
     BOOST_TEST(f.acquired.at(0).second.details->holder == "5e0f8c21");
@@ -732,8 +735,8 @@ BOOST_AUTO_TEST_CASE(a_server_that_does_not_tell_the_holder_is_not_asked_until_t
     BOOST_TEST(asks("e", 0) == "1");
 }
 
-// If others wait, the script checks whether the holder knows the queue, requested or not.
-BOOST_AUTO_TEST_CASE(a_user_that_may_not_look_who_holds_a_lock_does_not_look_in_line)
+// If others wait, the script checks whether the holder uses the queue, requested or not.
+BOOST_AUTO_TEST_CASE(queued_acquire_omits_the_holder_check_after_a_denial)
 {
     pipeline_fixture f;
     f.up();
@@ -757,7 +760,7 @@ BOOST_AUTO_TEST_CASE(a_user_that_may_not_look_who_holds_a_lock_does_not_look_in_
     BOOST_TEST(asks(true, 0) == "-");
 }
 
-BOOST_AUTO_TEST_CASE(a_script_that_is_always_missing_is_sent_four_times)
+BOOST_AUTO_TEST_CASE(missing_script_is_sent_four_times)
 {
     pipeline_fixture f;
     f.up();
@@ -777,12 +780,12 @@ BOOST_AUTO_TEST_CASE(a_script_that_is_always_missing_is_sent_four_times)
     BOOST_TEST((f.acquired.at(0).first == errc::store_refused));
 }
 
-// Once in a batch; what follows finds it there.
-BOOST_AUTO_TEST_CASE(the_text_of_each_script_is_sent_with_the_first_that_needs_it)
+// Once in a batch: later commands find the script.
+BOOST_AUTO_TEST_CASE(script_text_is_sent_once_per_batch)
 {
     pipeline_fixture f;
     f.up();
-    f.acquire("first"); // what comes behind it goes together
+    f.acquire("first"); // later requests share a batch
     f.acquire("a");
     f.release("b");
     f.acquire("c");
@@ -803,7 +806,7 @@ BOOST_AUTO_TEST_CASE(the_text_of_each_script_is_sent_with_the_first_that_needs_i
     BOOST_TEST(again[3].at(1) == release_script().sha);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_sent_again_is_judged_as_what_was_asked)
+BOOST_AUTO_TEST_CASE(repeated_request_is_validated_like_the_original)
 {
     pipeline_fixture f;
     f.up();
@@ -822,14 +825,14 @@ BOOST_AUTO_TEST_CASE(what_is_sent_again_is_judged_as_what_was_asked)
     }
 }
 
-// It may have overtaken the acquire that it undoes; but not when that was answered before.
-BOOST_AUTO_TEST_CASE(a_release_that_finds_nothing_is_repeated_behind_what_it_undoes_only)
+// The release may have overtaken the acquire that it undoes, but not if that was answered before.
+BOOST_AUTO_TEST_CASE(release_that_finds_nothing_is_repeated_only_behind_its_acquire)
 {
     const std::string not_plain = ":-2\r\n"; // the slow path follows, behind the acquire
     pipeline_fixture f;
     f.up();
     f.acquire("a");
-    f.release("a"); // behind it
+    f.release("a"); // queued behind the acquire
     f.poll();
     f.answer_all(0, {noscript});
     f.answer_all(1, {not_plain});
@@ -851,15 +854,15 @@ BOOST_AUTO_TEST_CASE(a_release_that_finds_nothing_is_repeated_behind_what_it_und
     BOOST_TEST(f.way->sent.size() == 6u);
 }
 
-// The acquire that it undoes was not the first under its owner: there was something to free, and
-// the acquire takes it anew.
-BOOST_AUTO_TEST_CASE(a_release_that_overtook_an_acquire_is_repeated_and_its_first_answer_counts)
+// The acquire that it undoes was not the first under its owner. The release freed a lock, and the
+// acquire then takes it again.
+BOOST_AUTO_TEST_CASE(repeated_release_keeps_the_result_of_its_first_reply)
 {
     for (const bool found : {false, true}) {
         pipeline_fixture f;
         f.up();
         f.acquire("a");
-        f.release("a"); // behind it
+        f.release("a"); // queued behind the acquire
         f.poll();
         f.answer_all(0, {noscript});
         f.answer_all(1, {":3\r\n"});
@@ -878,7 +881,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_overtook_an_acquire_is_repeated_and_its_firs
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_release_of_another_lock_is_not_repeated)
+BOOST_AUTO_TEST_CASE(release_of_another_lock_is_not_repeated)
 {
     pipeline_fixture f;
     f.up();
@@ -891,7 +894,7 @@ BOOST_AUTO_TEST_CASE(a_release_of_another_lock_is_not_repeated)
     BOOST_TEST(f.way->sent.size() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_lost_nothing_is_known)
+BOOST_AUTO_TEST_CASE(lost_repetition_of_a_release_has_an_unknown_outcome)
 {
     pipeline_fixture f;
     f.up();
@@ -902,10 +905,10 @@ BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_lost_nothing_is_known)
     f.answer_all(1, {":0\r\n"});
     BOOST_TEST_REQUIRE(f.way->sent.size() == 4u);
     f.end(2, errc::outcome_unknown);
-    f.end(3, errc::store_unavailable); // that was not sent, but what it repeats was
+    f.end(3, errc::store_unavailable); // the repetition was not sent, but the original was
     BOOST_TEST((f.released.at(0).first == errc::outcome_unknown));
 
-    // Nor of one that can not be repeated.
+    // A release that cannot be repeated has an unknown outcome, too.
     f.acquire("b");
     f.release("b");
     f.poll();
@@ -916,7 +919,7 @@ BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_lost_nothing_is_known)
 }
 
 // FLUSHALL: the fence is too small, and the slow path follows behind the release.
-BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_an_acquire_that_goes_on)
+BOOST_AUTO_TEST_CASE(release_is_repeated_behind_an_acquire_on_the_slow_path)
 {
     native_server f;
     f.acquire("a");
@@ -932,8 +935,8 @@ BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_an_acquire_that_goes_on)
     BOOST_TEST((f.released.at(0).second.result == release_reply::outcome::freed));
 }
 
-// The command that frees a lock without a script goes again as it was.
-BOOST_AUTO_TEST_CASE(a_release_without_a_script_is_repeated_word_by_word)
+// The command that frees a lock without a script is repeated unchanged.
+BOOST_AUTO_TEST_CASE(release_without_a_script_is_repeated_unchanged)
 {
     const std::string unknown = "-ERR unknown command\r\n", none = ":0\r\n";
     for (const bool delifeq : {false, true}) {
@@ -957,7 +960,7 @@ BOOST_AUTO_TEST_CASE(a_release_without_a_script_is_repeated_word_by_word)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_one_that_brings_its_owner)
+BOOST_AUTO_TEST_CASE(release_is_repeated_behind_the_release_that_enqueues_its_owner)
 {
     native_server f;
     f.acquire("a");
@@ -986,7 +989,7 @@ BOOST_AUTO_TEST_CASE(a_release_is_repeated_behind_one_that_brings_its_owner)
     BOOST_TEST((ended == std::vector{outcome::freed, outcome::freed}));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_answered_in_time_is_abandoned_each_in_its_turn)
+BOOST_AUTO_TEST_CASE(unanswered_batches_are_abandoned_each_at_its_timeout)
 {
     pipeline_fixture f;
     const auto start = f.time.now();
@@ -1017,14 +1020,14 @@ BOOST_AUTO_TEST_CASE(what_is_not_answered_in_time_is_abandoned_each_in_its_turn)
     BOOST_TEST((f.way->abandoned == f.way->sent));
     BOOST_TEST(f.acquired.size() == 4u);
 
-    // After a pause of the process all are late at once.
+    // After a pause of the process, all are late at once.
     f.acquire("a");
     f.acquire("b");
     f.poll();
     BOOST_TEST(at(120s) == 5u);
     f.end(3, errc::outcome_unknown);
     f.end(4, errc::outcome_unknown);
-    // And one that is in time is not.
+    // A batch that is answered in time is not abandoned.
     f.acquire("a");
     at(124s);
     f.answer_all(5, {granted(7)});
@@ -1033,7 +1036,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_answered_in_time_is_abandoned_each_in_its_turn)
     BOOST_TEST(at(129s) == 6u);
 }
 
-BOOST_AUTO_TEST_CASE(eight_batches_are_under_way_at_most)
+BOOST_AUTO_TEST_CASE(at_most_eight_batches_are_outstanding)
 {
     pipeline_fixture f;
     f.up();
@@ -1044,11 +1047,11 @@ BOOST_AUTO_TEST_CASE(eight_batches_are_under_way_at_most)
     BOOST_TEST(f.way->sent.size() == 8u);
     f.answer_all(0, {granted(1)});
     BOOST_TEST_REQUIRE(f.way->sent.size() == 9u);
-    BOOST_TEST(words(*f.way->sent[8]).size() == 2u); // what waited goes together
+    BOOST_TEST(words(*f.way->sent[8]).size() == 2u); // the waiting requests share a batch
 }
 
-// An answered caller continues, while the server works on the rest.
-BOOST_AUTO_TEST_CASE(answers_are_passed_on_as_they_come)
+// A caller continues with its reply while the server works on the rest.
+BOOST_AUTO_TEST_CASE(reply_is_delivered_before_the_end_of_its_batch)
 {
     pipeline_fixture f;
     f.up();
@@ -1066,7 +1069,7 @@ BOOST_AUTO_TEST_CASE(answers_are_passed_on_as_they_come)
     BOOST_TEST(f.acquired.size() == 4u);
 }
 
-BOOST_AUTO_TEST_CASE(answers_are_told_in_the_order_of_asking)
+BOOST_AUTO_TEST_CASE(replies_are_delivered_in_order_of_the_requests)
 {
     pipeline_fixture f;
     f.up();
@@ -1075,13 +1078,13 @@ BOOST_AUTO_TEST_CASE(answers_are_told_in_the_order_of_asking)
     f.poll();
     f.answer(0, {granted(1)});
     f.answer(1, {granted(2)});
-    f.end(1); // is reported before the end of the first
+    f.end(1); // delivered before the end of the first batch
     BOOST_TEST_REQUIRE(f.acquired.size() == 2u);
     BOOST_TEST(f.acquired[0].second.first_fence == 1u);
     BOOST_TEST(f.acquired[1].second.first_fence == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(what_has_no_answer_when_its_batch_ends_is_told_why)
+BOOST_AUTO_TEST_CASE(request_without_a_reply_fails_with_the_error_of_its_batch)
 {
     for (const errc why : {errc::store_unavailable, errc::outcome_unknown}) {
         pipeline_fixture f;
@@ -1098,7 +1101,7 @@ BOOST_AUTO_TEST_CASE(what_has_no_answer_when_its_batch_ends_is_told_why)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_failure_without_words_does_not_carry_the_words_of_the_failure_before)
+BOOST_AUTO_TEST_CASE(failure_without_a_message_drops_the_earlier_message)
 {
     pipeline_fixture f;
     const auto words_of_refusal = [&] {
@@ -1117,7 +1120,7 @@ BOOST_AUTO_TEST_CASE(a_failure_without_words_does_not_carry_the_words_of_the_fai
     BOOST_TEST(words_of_refusal() == "");
 }
 
-BOOST_AUTO_TEST_CASE(what_the_server_refused_is_told_with_its_words_and_the_key)
+BOOST_AUTO_TEST_CASE(rejected_request_reports_message_and_key)
 {
     const std::string words = "WRONGTYPE the key a holds string, a lock is a hash";
     pipeline_fixture f;
@@ -1138,7 +1141,7 @@ BOOST_AUTO_TEST_CASE(what_the_server_refused_is_told_with_its_words_and_the_key)
     BOOST_TEST(f.way->read_only == 1);
 }
 
-BOOST_AUTO_TEST_CASE(who_waits_elsewhere_is_known_only_where_all_is_told)
+BOOST_AUTO_TEST_CASE(receivers_are_known_only_with_publish_and_subscription)
 {
     pipeline_fixture f;
     bool known = true;
@@ -1153,7 +1156,7 @@ BOOST_AUTO_TEST_CASE(who_waits_elsewhere_is_known_only_where_all_is_told)
     };
     BOOST_TEST((told(0) == std::pair(true, std::uint64_t(0))));
     BOOST_TEST((told(3) == std::pair(true, std::uint64_t(3))));
-    BOOST_TEST((told(-1) == std::pair(false, std::uint64_t(0)))); // may not publish
+    BOOST_TEST((told(-1) == std::pair(false, std::uint64_t(0)))); // no right to publish
     known = false;
     BOOST_TEST(!told(0).first);
     BOOST_TEST(!told(3).first);
@@ -1193,7 +1196,7 @@ std::string results(std::size_t count, std::int64_t each)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(many_renewals_become_several_commands_and_one_answer)
+BOOST_AUTO_TEST_CASE(many_renewals_become_several_commands_and_one_reply)
 {
     using result = renewal_result;
     pipeline_fixture f;
@@ -1217,7 +1220,7 @@ BOOST_AUTO_TEST_CASE(many_renewals_become_several_commands_and_one_answer)
                                                           : result::failed)));
 }
 
-BOOST_AUTO_TEST_CASE(renewals_become_no_more_commands_than_they_fill)
+BOOST_AUTO_TEST_CASE(renewals_use_the_fewest_commands)
 {
     for (const std::size_t count : {1u, 49u, 50u, 51u, 99u, 100u, 101u, 150u}) {
         pipeline_fixture f;
@@ -1232,7 +1235,7 @@ BOOST_AUTO_TEST_CASE(renewals_become_no_more_commands_than_they_fill)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_command_of_renewals_that_fails_is_told_beside_those_that_ran)
+BOOST_AUTO_TEST_CASE(failed_renewal_command_is_reported_beside_successful_ones)
 {
     using result = renewal_result;
     pipeline_fixture f;

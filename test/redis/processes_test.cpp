@@ -1,5 +1,5 @@
-// Many processes with many coroutines each count under one lock; some of them are killed, or
-// stopped and woken.
+// Many processes with many coroutines each count under one lock. Some of them are killed, or
+// stopped and resumed.
 #include <boost/test/unit_test.hpp>
 
 #include "support/client_thread.hpp"
@@ -51,7 +51,7 @@ public:
         wait_until([&] { return number("counter") >= from + more; }, patient);
     }
 
-    /// Stops the process that is in, while it is in.
+    /// Stops the process that holds the lock.
     process& stop_the_one_inside()
     {
         for (;;) {
@@ -61,15 +61,15 @@ public:
             if (found == all.end())
                 continue;
             (*found)->pause();
-            // Whether it still was. Asked twice: what it had sent before has been executed when the
-            // second one is answered.
+            // Whether it still held the lock. Read twice: when the second read is answered, all its
+            // earlier requests have been executed.
             if (number("inside") == inside && number("inside") == inside)
                 return **found;
             (*found)->resume();
         }
     }
 
-    /// Tells all to end, and returns how often they say they have written.
+    /// Ends all processes, and returns the total number of writes that they report.
     std::int64_t finish()
     {
         store.done({"SET", "stop", "1"});
@@ -97,19 +97,19 @@ private:
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(count_without_losing_one)
+BOOST_AUTO_TEST_CASE(processes_count_without_a_lost_update)
 {
     counting run(60s);
     wait_until([&] { return run.number("counter") >= 1000; }, patient);
     const auto writes = run.finish();
     BOOST_TEST(writes == run.number("counter"));
-    // Everybody left in order.
+    // All processes released their locks in order.
     BOOST_TEST(run.number("overtaken") == 0);
     BOOST_TEST(run.number("refused") == 0);
     BOOST_TEST(run.store.integer({"EXISTS", "inside"}) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(holders_are_killed)
+BOOST_AUTO_TEST_CASE(killed_holders_do_not_stop_the_others)
 {
     counting run(500ms);
     for (int i = 0; i < 3; ++i) {
@@ -117,29 +117,29 @@ BOOST_AUTO_TEST_CASE(holders_are_killed)
         process& victim = run.stop_the_one_inside();
         const auto counted = run.number("counter");
         victim.kill();
-        run.wait_for_progress(); // the others go on when its lease has ended
+        run.wait_for_progress(); // the others continue when its lease has expired
         BOOST_TEST(run.number("counter") > counted);
         std::erase_if(run.all, [&](auto& each) { return each.get() == &victim; });
         run.start();
         run.all.back()->expect("holding", patient);
     }
-    // Killed processes have written too, and cannot report how often.
+    // The killed processes have written, too, but cannot report their count.
     const auto writes = run.finish();
     BOOST_TEST(writes < run.number("counter"));
     BOOST_TEST(run.number("overtaken") >= 3);
 }
 
-BOOST_AUTO_TEST_CASE(holders_are_stopped_and_woken)
+BOOST_AUTO_TEST_CASE(stopped_holders_overwrite_nothing_when_resumed)
 {
     counting run(500ms);
     for (int i = 0; i < 4; ++i) {
         run.wait_for_progress();
         process& victim = run.stop_the_one_inside();
-        run.wait_for_progress(); // the others go on when its lease has ended
+        run.wait_for_progress(); // the others continue when its lease has expired
         victim.resume();
     }
     run.wait_for_progress();
-    // What was acknowledged is there, once; and nothing else is.
+    // Each acknowledged write is stored once, and no other.
     const auto writes = run.finish();
     BOOST_TEST(writes == run.number("counter"));
     BOOST_TEST(run.number("overtaken") >= 4);

@@ -28,7 +28,7 @@ std::vector<clock::duration> pauses(std::chrono::milliseconds configured, std::u
 
 BOOST_AUTO_TEST_SUITE(reconnect_pause)
 
-BOOST_AUTO_TEST_CASE(it_lies_between_half_and_one_and_a_half_of_what_is_configured)
+BOOST_AUTO_TEST_CASE(reconnect_pause_is_half_to_one_and_a_half_of_the_setting)
 {
     for (const auto configured : {1ms, 3ms, 250ms, 600'000ms}) {
         const clock::duration usual = configured;
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(it_lies_between_half_and_one_and_a_half_of_what_is_configur
     }
 }
 
-BOOST_AUTO_TEST_CASE(it_is_spread_evenly)
+BOOST_AUTO_TEST_CASE(reconnect_pauses_are_spread_evenly)
 {
     std::vector<clock::duration> all = pauses(250ms, 2, 10'000);
     std::sort(all.begin(), all.end());
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(it_is_spread_evenly)
     }
 }
 
-BOOST_AUTO_TEST_CASE(clients_that_lose_a_server_together_do_not_come_back_together)
+BOOST_AUTO_TEST_CASE(clients_that_lose_a_server_reconnect_at_different_times)
 {
     std::vector<clock::duration> first;
     for (std::uint64_t client = 1; client <= 100; ++client)

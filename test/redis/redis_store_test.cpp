@@ -33,7 +33,7 @@ config at(const redis_server& server)
     config settings;
     settings.unix_socket = server.socket();
     settings.reconnect = 5ms;
-    // What follows the contract is about this one.
+    // Applies to the tests after the contract.
     settings.layout = config::key_layout::redisson;
     return settings;
 }
@@ -58,8 +58,8 @@ public:
     void erase(std::string_view name) override { command({"DEL", std::string(name)}); }
     void clear() override { command({"FLUSHALL"}); }
 
-    /// Over a connection of its own: those of others may be closed, or wait. An error comes with
-    /// its '-', elements are joined by blanks.
+    /// Over a separate connection, because those of the store may be closed or waiting. An error
+    /// starts with its '-', elements are joined by spaces.
     std::string command(const resp_client::words& words)
     {
         return plain(resp_client(server.endpoint()).command(words));
@@ -155,7 +155,7 @@ constexpr bool both[] = {false, true};
 BOOST_AUTO_TEST_SUITE(scripts)
 
 // Found by fuzzing: a text was taken for a reply, and later replies for those to other requests.
-BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_ends_the_connection)
+BOOST_AUTO_TEST_CASE(malformed_reply_ends_the_connection)
 {
     namespace redis = boost::redis;
     const auto outcome = [](std::string_view bytes) {
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_no_script_gives_ends_the_connection)
 
 // Found by fuzzing: Redisson gives "a" and "{a}" the same channel, and only the first of the two
 // got the message.
-BOOST_AUTO_TEST_CASE(names_that_share_a_channel_are_each_told)
+BOOST_AUTO_TEST_CASE(names_that_share_a_channel_each_get_the_wake_up)
 {
     own_lab lab;
     client_of one(lab), two(lab);
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(names_that_share_a_channel_are_each_told)
 }
 
 // S1: the cache is emptied between any two commands.
-BOOST_AUTO_TEST_CASE(a_server_that_forgot_the_scripts_is_given_them_again)
+BOOST_AUTO_TEST_CASE(forgotten_scripts_are_sent_again)
 {
     for (const bool borrowed : both) {
         const auto lab = make_lab(borrowed);
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_forgot_the_scripts_is_given_them_again)
 }
 
 // Replies to several batches come in one read: the commands are repeated in the order of the calls.
-BOOST_AUTO_TEST_CASE(a_script_that_is_missing_for_several_batches_changes_no_order)
+BOOST_AUTO_TEST_CASE(missing_script_keeps_the_order_of_several_batches)
 {
     own_lab lab;
     fault_proxy proxy(lab.server);
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(a_script_that_is_missing_for_several_batches_changes_no_ord
                     order += reply.result == granted_t::granted ? std::string(owner) + " " : "- ";
                 });
         });
-        context.poll(); // what was not sent at once
+        context.poll(); // sends the requests that were not sent at once
         proxy.wait_until(
             [&](const fault_proxy::counters& now) { return now.replies >= before + 3; });
         proxy.forward();
@@ -278,12 +278,12 @@ BOOST_AUTO_TEST_CASE(a_script_that_is_missing_for_several_batches_changes_no_ord
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_release_does_not_overtake_an_acquire_whose_script_is_missing)
+BOOST_AUTO_TEST_CASE(release_does_not_overtake_an_acquire_with_a_missing_script)
 {
     own_lab lab;
     client_of c(lab);
     lab.command({"SCRIPT", "FLUSH"});
-    c.session.release(leave("lock", "nobody")); // brings its script, and only that
+    c.session.release(leave("lock", "nobody")); // restores this one script
     int answers = 0;
     c.session.on_the_strand([&] {
         c.session.get().async_acquire(take("lock", "a:1"), [&](error_code code, acquire_reply) {
@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(a_release_does_not_overtake_an_acquire_whose_script_is_miss
     BOOST_TEST(lab.command({"EXISTS", "lock"}) == "0");
 }
 
-BOOST_AUTO_TEST_CASE(many_renewals_in_one_call)
+BOOST_AUTO_TEST_CASE(many_renewals_of_one_call_are_reported_each)
 {
     own_lab lab;
     client_of c(lab);
@@ -328,8 +328,8 @@ BOOST_AUTO_TEST_CASE(many_renewals_in_one_call)
     BOOST_TEST(c.session.renew({}).reply.results.empty());
 }
 
-// Thousands of commands of one turn: each gets its own reply.
-BOOST_AUTO_TEST_CASE(answers_are_not_mixed_up)
+// Thousands of commands in one turn of the strand: each gets its own reply.
+BOOST_AUTO_TEST_CASE(each_of_many_requests_gets_its_own_reply)
 {
     for (const bool borrowed : both) {
         const auto lab = make_lab(borrowed);
@@ -363,7 +363,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(refusals)
 
 // S4
-BOOST_AUTO_TEST_CASE(a_key_of_another_type_is_told_and_left_alone)
+BOOST_AUTO_TEST_CASE(key_of_another_type_is_reported_and_left_alone)
 {
     own_lab lab;
     client_of c(lab);
@@ -386,15 +386,15 @@ BOOST_AUTO_TEST_CASE(a_key_of_another_type_is_told_and_left_alone)
     lab.command({"DEL", counter});
     lab.command({"RPUSH", counter, "1"});
     BOOST_TEST(words("other").starts_with("WRONGTYPE the key " + counter + " holds list"));
-    // A user that may not read the type gets as much as is known.
+    // If the user may not read the type, it is reported as unknown.
     lab.command({"ACL", "SETUSER", "default", "-type"});
     BOOST_TEST(words("other").starts_with("WRONGTYPE the key " + counter + " holds another type"));
     BOOST_TEST(lab.command({"EXISTS", "other"}) == "0");
     BOOST_TEST(c.session.disconnected == 0);
 }
 
-// The first digits of the UUID of its client, and nothing of what would let one enter.
-BOOST_AUTO_TEST_CASE(who_holds_a_lock_is_said_when_asked)
+// The first digits of the client's UUID, which are not enough for a reentrant acquisition.
+BOOST_AUTO_TEST_CASE(holder_is_reported_on_request)
 {
     own_lab lab;
     client_of c(lab);
@@ -416,7 +416,7 @@ BOOST_AUTO_TEST_CASE(who_holds_a_lock_is_said_when_asked)
     acquire_request entry = take("lock", owner);
     entry.entry = "11111111-1111-1111-1111-111111111111:1";
     BOOST_TEST((c.session.acquire(entry).reply.result == granted_t::granted));
-    for (int i = 0; i < 20; ++i) // of the fields one is chosen at random
+    for (int i = 0; i < 20; ++i) // one of the fields is chosen at random
         BOOST_TEST(holder("lock") == "0e0f8c21");
     for (const char* odd : {"mode", "short-3a1c-4a50-9cd4-0b8a5d4e7f10:1", "5e0f8c21:17", "x"}) {
         lab.command({"DEL", "odd"});
@@ -425,7 +425,7 @@ BOOST_AUTO_TEST_CASE(who_holds_a_lock_is_said_when_asked)
         BOOST_TEST(holder("odd") == "-");
     }
 
-    // For a user without the right it is requested once a connection.
+    // Without the right, the holder is requested once per connection.
     lab.command({"ACL", "SETUSER", "default", "-hrandfield"});
     BOOST_TEST(holder("lock") == "-");
     lab.command({"ACL", "LOG", "RESET"});
@@ -439,13 +439,13 @@ BOOST_AUTO_TEST_CASE(who_holds_a_lock_is_said_when_asked)
     BOOST_TEST(holder("lock") == "0e0f8c21");
 }
 
-// A retry cannot fix any of these: they are reported at once, and with the server's text.
-BOOST_AUTO_TEST_CASE(what_a_server_never_serves_is_told_at_once)
+// A retry cannot fix these errors: they are reported at once, with the server's message.
+BOOST_AUTO_TEST_CASE(permanent_error_of_a_server_is_reported_at_once)
 {
     struct row
     {
         std::vector<std::string> options;
-        resp_client::words command; ///< First, if any.
+        resp_client::words command; ///< Sent first, if not empty.
         std::uint32_t database;
         errc code;
         const char* words;
@@ -522,8 +522,8 @@ BOOST_AUTO_TEST_CASE(what_a_server_never_serves_is_told_at_once)
         }
 }
 
-// A borrowed connection gets the same, and again until the reason has gone.
-BOOST_AUTO_TEST_CASE(what_was_forbidden_and_is_allowed_later)
+// An application's connection gets the same, and again until the reason is removed.
+BOOST_AUTO_TEST_CASE(restored_right_lets_the_client_connect)
 {
     for (const bool borrowed : both) {
         const auto lab = make_lab(borrowed);
@@ -532,15 +532,15 @@ BOOST_AUTO_TEST_CASE(what_was_forbidden_and_is_allowed_later)
         store_session session(context, lab->make_store());
         run_until(context, [&] { return session.disconnected > 0; });
         BOOST_TEST((session.why == errc::permission_denied));
-        BOOST_TEST(lab->command({"DBSIZE"}) == "0"); // asking leaves nothing behind
+        BOOST_TEST(lab->command({"DBSIZE"}) == "0"); // the check leaves nothing behind
         lab->command({"ACL", "SETUSER", "default", "+pexpire"});
         session.wait_until_connected();
         BOOST_TEST((session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
     }
 }
 
-// The right goes while a lock is held: what is not said to be gone is not gone.
-BOOST_AUTO_TEST_CASE(a_right_that_is_taken_away_in_the_middle)
+// The right is revoked while a lock is held: a lock that is not reported gone is not gone.
+BOOST_AUTO_TEST_CASE(revoked_right_fails_a_renewal_without_losing_the_lock)
 {
     for (const bool borrowed : both) {
         for (const char* right : {"pexpire", "pttl", "evalsha"}) {
@@ -558,7 +558,7 @@ BOOST_AUTO_TEST_CASE(a_right_that_is_taken_away_in_the_middle)
                 BOOST_REQUIRE(renewed.reply.details);
                 BOOST_TEST(renewed.reply.details->key == "lock");
                 BOOST_TEST(renewed.reply.details->server_message != "");
-                // What is free is taken without that.
+                // A free lock is acquired without this right.
                 if (std::string_view(right) != "pttl") {
                     BOOST_TEST(
                         (c.session.acquire(take("other", "a:2")).code == errc::permission_denied));
@@ -571,8 +571,8 @@ BOOST_AUTO_TEST_CASE(a_right_that_is_taken_away_in_the_middle)
     }
 }
 
-// Only those locks are refused that this user may not touch.
-BOOST_AUTO_TEST_CASE(a_renewal_that_fails_for_one_lock_does_not_for_the_others)
+// Only locks that this user may not access are rejected.
+BOOST_AUTO_TEST_CASE(failed_renewal_does_not_affect_the_other_locks)
 {
     own_lab lab;
     client_of c(lab);
@@ -587,8 +587,9 @@ BOOST_AUTO_TEST_CASE(a_renewal_that_fails_for_one_lock_does_not_for_the_others)
     BOOST_TEST((c.session.renew(some).reply.results.at(0) == renewal_result::renewed));
 }
 
-// A re-entry that was not counted leaves no mark, which would keep the lock from being freed.
-BOOST_AUTO_TEST_CASE(a_reentry_that_is_refused_leaves_nothing)
+// A reentrant acquisition that was not counted leaves no mark, which would keep the lock from being
+// freed.
+BOOST_AUTO_TEST_CASE(rejected_reentrant_acquisition_leaves_no_entry)
 {
     own_lab lab;
     client_of c(lab);
@@ -599,8 +600,8 @@ BOOST_AUTO_TEST_CASE(a_reentry_that_is_refused_leaves_nothing)
     BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
 }
 
-// It was made so by hand.
-BOOST_AUTO_TEST_CASE(a_lock_without_end_can_be_entered_again)
+// An administrator removed the TTL.
+BOOST_AUTO_TEST_CASE(lock_without_a_ttl_can_be_acquired_reentrantly)
 {
     own_lab redisson;
     native_lab native;
@@ -618,8 +619,8 @@ BOOST_AUTO_TEST_CASE(a_lock_without_end_can_be_entered_again)
     }
 }
 
-// A client without a notification may still wait.
-BOOST_AUTO_TEST_CASE(receivers_are_known_only_to_who_may_tell_and_hear)
+// A client that gets no wake-up may still wait.
+BOOST_AUTO_TEST_CASE(receivers_are_known_only_with_rights_to_publish_and_subscribe)
 {
     own_lab lab;
     const auto known = [&](store_session& s) {
@@ -634,7 +635,7 @@ BOOST_AUTO_TEST_CASE(receivers_are_known_only_to_who_may_tell_and_hear)
         lab.command({"ACL", "SETUSER", "default", "-publish"});
         BOOST_TEST(!known(c.session));
         lab.command({"ACL", "SETUSER", "default", "+publish", "-subscribe"});
-        BOOST_TEST(known(c.session)); // as far as this client has found out
+        BOOST_TEST(known(c.session)); // as far as this client knows
         c.session.watch("lock");
         run_until(c.context, [&] { return !known(c.session); });
         lab.command({"ACL", "SETUSER", "default", "+subscribe"});
@@ -647,7 +648,7 @@ BOOST_AUTO_TEST_CASE(receivers_are_known_only_to_who_may_tell_and_hear)
     BOOST_TEST(!known(without));
 }
 
-BOOST_AUTO_TEST_CASE(without_wakeups_the_layout_can_be_chosen)
+BOOST_AUTO_TEST_CASE(layout_can_be_chosen_without_wake_ups)
 {
     own_lab lab;
     redis_application application(lab.server.socket());
@@ -666,12 +667,12 @@ BOOST_AUTO_TEST_CASE(without_wakeups_the_layout_can_be_chosen)
     BOOST_TEST(type_of_a_lock(make_redis_store(connection, layout::native)) == "string");
     BOOST_TEST(type_of_a_lock(make_redis_store(connection, layout::redisson)) == "hash");
     BOOST_TEST(type_of_a_lock(make_redis_store(connection, std::nullopt)) == "string");
-    config with_wakeups = at(lab.server); // which says the layout as well
+    config with_wakeups = at(lab.server); // which selects the layout as well
     BOOST_TEST(type_of_a_lock(make_redis_store(connection, with_wakeups)) == "hash");
 }
 
-// The application's connection leads to one server; what others tell is of no use to it.
-BOOST_AUTO_TEST_CASE(wakeups_come_from_one_server)
+// The application's connection leads to one server, so messages of other servers are useless.
+BOOST_AUTO_TEST_CASE(wake_ups_from_several_servers_are_rejected)
 {
     own_lab lab;
     redis_application application(lab.server.socket());
@@ -688,8 +689,8 @@ BOOST_AUTO_TEST_CASE(wakeups_come_from_one_server)
     }
 }
 
-// S3: without memory nothing new is locked, but held locks are kept and released.
-BOOST_AUTO_TEST_CASE(a_full_server_refuses_and_goes_on_releasing)
+// S3: without memory no new lock is granted, but held locks are renewed and released.
+BOOST_AUTO_TEST_CASE(full_server_rejects_acquires_and_still_releases)
 {
     own_lab lab;
     client_of c(lab);
@@ -703,7 +704,7 @@ BOOST_AUTO_TEST_CASE(a_full_server_refuses_and_goes_on_releasing)
     BOOST_TEST((c.session.acquire(take("other", "a:2")).reply.result == granted_t::granted));
 }
 
-BOOST_AUTO_TEST_CASE(a_busy_server_refuses_for_now)
+BOOST_AUTO_TEST_CASE(busy_server_rejects_temporarily)
 {
     own_lab lab({"--lua-time-limit", "1"});
     client_of c(lab);
@@ -718,7 +719,7 @@ BOOST_AUTO_TEST_CASE(a_busy_server_refuses_for_now)
 }
 
 // S2
-BOOST_AUTO_TEST_CASE(a_user_that_may_not_run_scripts_is_told)
+BOOST_AUTO_TEST_CASE(user_without_scripts_gets_permission_denied)
 {
     own_lab lab;
     lab.command({"ACL", "SETUSER", "default", "-eval", "-evalsha"});
@@ -732,12 +733,12 @@ BOOST_AUTO_TEST_CASE(a_user_that_may_not_run_scripts_is_told)
     BOOST_TEST((renewed.reply.results.at(0) == renewal_result::failed));
 }
 
-BOOST_AUTO_TEST_CASE(a_user_that_may_not_load_scripts_or_publish_can_lock)
+BOOST_AUTO_TEST_CASE(user_without_script_load_and_publish_can_lock)
 {
     own_lab lab;
     lab.command({"ACL", "SETUSER", "default", "-script", "resetchannels", "-publish"});
     client_of c(lab);
-    c.session.watch("lock"); // is refused; the commands do not notice
+    c.session.watch("lock"); // rejected, without an effect on the commands
     for (int i = 0; i < 20; ++i) {
         BOOST_TEST((c.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
         BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
@@ -746,7 +747,7 @@ BOOST_AUTO_TEST_CASE(a_user_that_may_not_load_scripts_or_publish_can_lock)
     BOOST_TEST(c.session.disconnected == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_wrong_password_is_told_until_it_is_right)
+BOOST_AUTO_TEST_CASE(wrong_password_is_reported_and_never_connects)
 {
     own_lab lab({"--requirepass", "right"});
     config settings = at(lab.server);
@@ -766,7 +767,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_password_is_told_until_it_is_right)
     BOOST_TEST((other.acquire(take("lock", "b:1")).reply.result == granted_t::granted));
 }
 
-BOOST_AUTO_TEST_CASE(a_database_is_selected_and_a_user_logs_in)
+BOOST_AUTO_TEST_CASE(database_and_user_of_the_settings_are_used)
 {
     own_lab lab;
     lab.command({"ACL", "SETUSER", "alice", "on", ">word", "~*", "&*", "+@all"});
@@ -784,9 +785,9 @@ BOOST_AUTO_TEST_CASE(a_database_is_selected_and_a_user_logs_in)
     BOOST_TEST(lab.command({"ACL", "WHOAMI"}) == "default");
 }
 
-// 10: a master that was made a replica answers, and another connection has to be made until it is
-// one again.
-BOOST_AUTO_TEST_CASE(a_server_that_is_no_master_any_more_is_left)
+// 10: a master that was made a replica still answers. The client reconnects until the server is a
+// master again.
+BOOST_AUTO_TEST_CASE(demoted_server_is_disconnected_until_it_is_master_again)
 {
     own_lab lab;
     client_of c(lab);
@@ -803,8 +804,8 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(faults)
 
-// Q6, W4, 7: all data is gone, the fences still rise, and waiters are woken to poll.
-BOOST_AUTO_TEST_CASE(a_server_that_begins_again_without_anything)
+// Q6, W4, 7: all data is lost, the fences still rise, and waiters are woken to poll.
+BOOST_AUTO_TEST_CASE(fences_rise_after_an_emptied_server)
 {
     for (const bool borrowed : both) {
         const auto lab = make_lab(borrowed);
@@ -817,7 +818,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_begins_again_without_anything)
         lab->cut();
 
         c.session.wait_for_hints(2);
-        // A borrowed connection shows its loss when it is used.
+        // An application's connection shows its loss when it is used.
         acquire_reply after;
         run_until(c.context, [&] {
             const auto tried = c.session.acquire(take("lock", "a:2"));
@@ -835,7 +836,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_begins_again_without_anything)
 }
 
 // 6, 7: the counter is an older one, and the requested blocks of fences have the maximum size.
-BOOST_AUTO_TEST_CASE(fences_rise_over_an_older_counter_whatever_the_size_of_the_blocks)
+BOOST_AUTO_TEST_CASE(fences_rise_over_an_older_counter_with_large_blocks)
 {
     own_lab lab;
     client_of c(lab);
@@ -856,13 +857,13 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_an_older_counter_whatever_the_size_of_the_
         BOOST_TEST(block.fences > 1u);
         BOOST_TEST(block.first_fence > last);
         last = block.first_fence + block.fences - 1;
-        c.session.wait(10ms); // no server begins again any faster
+        c.session.wait(10ms); // no server restarts any faster
         lab.command({"SET", counter, old});
     }
 }
 
-// The largest number that a double tells from the next one is the last fence there is.
-BOOST_AUTO_TEST_CASE(a_counter_at_its_end_is_refused_and_left_alone)
+// The last fence is the largest integer that a double represents exactly.
+BOOST_AUTO_TEST_CASE(exhausted_counter_is_rejected_and_left_alone)
 {
     own_lab lab;
     client_of c(lab);
@@ -882,7 +883,7 @@ BOOST_AUTO_TEST_CASE(a_counter_at_its_end_is_refused_and_left_alone)
         }
 }
 
-BOOST_AUTO_TEST_CASE(a_counter_that_was_to_expire_is_kept_for_ever_from_then_on)
+BOOST_AUTO_TEST_CASE(infinite_retention_removes_the_ttl_of_a_counter)
 {
     own_lab lab;
     const std::string counter = "redisson_lock_token:{lock}";
@@ -902,7 +903,7 @@ BOOST_AUTO_TEST_CASE(a_counter_that_was_to_expire_is_kept_for_ever_from_then_on)
     BOOST_TEST(lab.command({"PTTL", counter}) == "-1");
 }
 
-BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_again_and_again)
+BOOST_AUTO_TEST_CASE(repeatedly_lost_connection_is_restored_each_time)
 {
     own_lab lab;
     client_of c(lab);
@@ -917,7 +918,7 @@ BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_again_and_again)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_is_not_there)
+BOOST_AUTO_TEST_CASE(missing_server_is_reported_once_as_unavailable)
 {
     asio::io_context context;
     config settings;
@@ -938,9 +939,9 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there)
     BOOST_TEST(session.hints.empty());
 }
 
-// 6: the command is in the socket of a server that is stopped, and is executed when there is no
-// waiter for it any more.
-BOOST_AUTO_TEST_CASE(a_server_that_stands_still)
+// 6: the command is in the socket of a stopped server, and is executed when its waiter has timed
+// out.
+BOOST_AUTO_TEST_CASE(late_acquire_of_a_stopped_server_takes_nothing)
 {
     for (const bool borrowed : both) {
         const auto lab = make_lab(borrowed);
@@ -956,8 +957,8 @@ BOOST_AUTO_TEST_CASE(a_server_that_stands_still)
         acquire_request request = take("lock", "a:1");
         request.budget = 30ms;
         BOOST_TEST((session.acquire(request).code == errc::outcome_unknown));
-        // The late reply of the first has no caller; the next gets its own. The first one rejected
-        // itself.
+        // The late reply to the first request has no caller, and the next request gets its own. The
+        // first one rejected itself.
         run_until(context, [&] {
             const auto next = session.acquire(take("lock", "b:1"));
             return !next.code.failed() && next.reply.result == granted_t::granted;
@@ -965,7 +966,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_stands_still)
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_comes_after_its_budget_is_refused_by_the_server)
+BOOST_AUTO_TEST_CASE(acquire_after_its_budget_is_rejected_by_the_server)
 {
     own_lab lab;
     client_of c(lab);
@@ -980,7 +981,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(lifetime)
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_a_store_is_refused)
+BOOST_AUTO_TEST_CASE(invalid_store_settings_are_rejected)
 {
     const auto refused = [](auto make) {
         BOOST_CHECK_EXCEPTION(make(), boost::system::system_error, [](const auto& error) {
@@ -998,9 +999,9 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_a_store_is_refused)
     });
 }
 
-// The context ends first, with everything on its way; nothing is kept, and the store is of no use
+// The context ends first, with outstanding requests. No handler is kept, and the store is unusable
 // afterwards.
-BOOST_AUTO_TEST_CASE(a_context_ends_with_everything_outstanding)
+BOOST_AUTO_TEST_CASE(context_destroyed_with_outstanding_requests_keeps_nothing)
 {
     for (const bool borrowed : both) {
         for (const bool connected : both) {
@@ -1034,7 +1035,7 @@ BOOST_AUTO_TEST_CASE(a_context_ends_with_everything_outstanding)
 }
 
 // The connection's context ends while the client continues.
-BOOST_AUTO_TEST_CASE(a_borrowed_connection_ends_first)
+BOOST_AUTO_TEST_CASE(destroyed_application_connection_fails_outstanding_requests)
 {
     own_lab lab;
     auto app = std::make_unique<redis_application>(lab.server.socket());
@@ -1053,11 +1054,11 @@ BOOST_AUTO_TEST_CASE(a_borrowed_connection_ends_first)
     app.reset();
     run_until(context, [&] { return answers == 1; });
     BOOST_TEST((session.acquire(take("lock", "a:1")).code == errc::store_unavailable));
-    session.watch("lock"); // without wake-ups: nothing happens
+    session.watch("lock"); // no effect without wake-ups
     BOOST_TEST(session.disconnected >= 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_store_is_destroyed_without_close)
+BOOST_AUTO_TEST_CASE(store_destroyed_without_close_completes_its_requests)
 {
     for (const bool borrowed : both) {
         const auto lab = make_lab(borrowed);
@@ -1073,9 +1074,9 @@ BOOST_AUTO_TEST_CASE(a_store_is_destroyed_without_close)
         store.reset();
         run_until(context, [&] {
             return answers == 1;
-        }); // of a borrowed connection it comes from another context
+        }); // a borrowed connection completes it on another context
         context.restart();
-        context.run(); // ends: no work is left
+        context.run(); // returns, because no work is left
         BOOST_TEST_CONTEXT("borrowed " << borrowed)
         BOOST_TEST(answers == 1);
         BOOST_TEST(ears.calls == calls);

@@ -1,4 +1,4 @@
-// The scripts of the layout `redisson`, each reply by itself, at a server whose clock the test
+// The scripts of the layout `redisson`: each of their replies, at a server whose clock the test
 // moves.
 #include <boost/test/unit_test.hpp>
 
@@ -90,7 +90,7 @@ struct scene : script_scene
         return numbers_of(run_wait(who, how));
     }
 
-    /// @param next Null: no owner joins.
+    /// @param next Null: no owner is enqueued.
     numbers leave(const std::string& who, const std::string& entry = {}, std::int64_t turn = 0,
                   const std::string* next = nullptr, const asked& how = {})
     {
@@ -128,7 +128,7 @@ struct scene : script_scene
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(scripts_of_redisson, *with_a_clock())
+BOOST_AUTO_TEST_SUITE(redisson_replies, *with_a_clock())
 
 BOOST_AUTO_TEST_CASE(free_lock_is_taken_with_the_clock_as_its_fence)
 {
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(free_lock_is_taken_with_the_clock_as_its_fence)
     BOOST_TEST(!s.exists(line));
 }
 
-BOOST_AUTO_TEST_CASE(acquire_that_comes_too_late_touches_nothing)
+BOOST_AUTO_TEST_CASE(late_acquire_changes_nothing)
 {
     scene s;
     const std::int64_t now = s.now();
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(acquire_that_comes_too_late_touches_nothing)
     BOOST_TEST(s.wait(ours('b'), {.latest = now}).at(0) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(acquire_does_not_take_a_lock_with_waiters)
+BOOST_AUTO_TEST_CASE(acquire_does_not_overtake_waiters)
 {
     scene s;
     s.client.done({"RPUSH", line, "lh:" + ours('b')});
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(acquire_of_a_held_lock_returns_its_ttl_and_holder)
     BOOST_TEST((s.acquire(ours('b'), {.tells = "1"}) == numbers{0, -1, 0, s.now()}));
 }
 
-BOOST_AUTO_TEST_CASE(repeated_acquire_has_the_fence_of_the_first_and_never_less_time)
+BOOST_AUTO_TEST_CASE(repeated_acquire_keeps_its_fence_and_never_shortens)
 {
     scene s;
     const std::int64_t got = s.acquire(ours('a')).at(0);
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(repeated_acquire_has_the_fence_of_the_first_and_never_less_
     BOOST_TEST(s.left() == 13'000);
     BOOST_TEST(s.counter() == 2 * s.now());
     BOOST_TEST(s.left(fence) == 70'000);
-    // One without an end stays so.
+    // A lock without a TTL keeps none.
     s.client.done({"PERSIST", stock});
     s.acquire(ours('a'), {.lease = 20'000});
     s.acquire(ours('a'), {.lease = 20'000, .entry = "x"});
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(repeated_acquire_has_the_fence_of_the_first_and_never_less_
     BOOST_TEST(s.left() == -1);
 }
 
-BOOST_AUTO_TEST_CASE(entry_counts_once_and_only_where_its_owner_is_in)
+BOOST_AUTO_TEST_CASE(entry_counts_once_and_only_for_the_holder)
 {
     scene s;
     BOOST_TEST((s.acquire(ours('a'), {.entry = "x"}) == numbers{-2, 0, 0, s.now()}));
@@ -223,9 +223,9 @@ BOOST_AUTO_TEST_CASE(entry_counts_once_and_only_where_its_owner_is_in)
     BOOST_TEST((s.acquire(ours('b'), {.entry = "x"}) == numbers{-2, 0, 0, s.now()}));
 }
 
-// Two fences a microsecond; 10,000 at most, because a server that was away for longer than 5 ms may
-// have lost its last fences.
-BOOST_AUTO_TEST_CASE(block_of_fences_ends_at_the_clock_and_reaches_back_to_the_one_before)
+// Two fences per microsecond, and at most 10,000, because a server that was down for longer than 5
+// ms may have lost its last fences.
+BOOST_AUTO_TEST_CASE(block_of_fences_fills_the_range_since_the_block_before)
 {
     for (const bool waits : {false, true}) {
         scene s;
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(counter_without_a_retention_never_expires)
     }
 }
 
-BOOST_AUTO_TEST_CASE(counter_that_holds_no_fence_is_refused_and_left_alone)
+BOOST_AUTO_TEST_CASE(counter_without_a_fence_is_rejected_and_left_alone)
 {
     scene s;
     for (const std::string text : {"x", "1.5", "9007199254740991"}) {
@@ -315,7 +315,7 @@ BOOST_AUTO_TEST_CASE(key_of_another_type_is_named_and_left_alone)
 }
 
 // Without these rights a lock without a TTL would remain, or a marker that keeps the lock held.
-BOOST_AUTO_TEST_CASE(script_undoes_its_writes_if_the_user_may_not_finish)
+BOOST_AUTO_TEST_CASE(script_undoes_its_writes_without_the_right_to_finish)
 {
     scene s;
     s.acquire(ours('a'));
@@ -363,7 +363,7 @@ BOOST_AUTO_TEST_CASE(release_frees_a_lock_without_entries_and_waiters_and_publis
     s.acquire(ours('a'));
     BOOST_TEST(s.release(ours('b')) == -2);
     s.acquire(ours('a'), {.entry = "x"});
-    BOOST_TEST(s.release(ours('a')) == -2); // it has entered
+    BOOST_TEST(s.release(ours('a')) == -2); // reentrant acquisition
     BOOST_TEST(s.leave(ours('a'), "x").at(0) == 2);
     s.client.done({"HSET", stock, theirs('b'), "1"});
     BOOST_TEST(s.release(ours('a')) == -2); // another field in the hash
@@ -382,7 +382,7 @@ BOOST_AUTO_TEST_CASE(release_frees_a_lock_without_entries_and_waiters_and_publis
     BOOST_TEST(!s.exists(stock));
 }
 
-BOOST_AUTO_TEST_CASE(renewal_prolongs_what_is_there_and_creates_nothing)
+BOOST_AUTO_TEST_CASE(renewal_extends_existing_locks_and_creates_none)
 {
     scene s;
     s.acquire(ours('a'));
@@ -459,7 +459,7 @@ BOOST_AUTO_TEST_CASE(waiter_learns_the_holder)
     BOOST_TEST((s.wait(ours('c'), {.tells = "-"}) == numbers{2, 10'000, 1, 0, s.now()}));
     BOOST_TEST((s.wait(ours('d'), {.tells = "-"}) == numbers{0, 10'000, 2, 0, s.now()}));
     BOOST_TEST((s.wait(ours('d'), {.tells = "1"}) == numbers{0, 10'000, 2, 10, s.now()}));
-    // The first two listen to the release channel of a holder that knows no line.
+    // If the holder does not use the queue, the first two waiters subscribe to its release channel.
     s.client.done({"DEL", stock});
     s.client.done({"HSET", stock, theirs('e'), "1"});
     s.client.done({"PEXPIRE", stock, "5000"});
@@ -479,7 +479,7 @@ BOOST_AUTO_TEST_CASE(holder_is_unknown_without_the_right_to_hrandfield)
     BOOST_TEST((s.wait(ours('d'), {.tells = "1"}) == numbers{0, 10'000, 2, -1, s.now()}));
 }
 
-BOOST_AUTO_TEST_CASE(waiter_that_holds_the_lock_has_a_new_fence_and_leaves_the_line)
+BOOST_AUTO_TEST_CASE(waiter_that_holds_the_lock_gets_a_fence_and_leaves_the_queue)
 {
     scene s;
     s.acquire(ours('a'));
@@ -496,7 +496,7 @@ BOOST_AUTO_TEST_CASE(waiter_that_holds_the_lock_has_a_new_fence_and_leaves_the_l
     BOOST_TEST(s.left() == 10'000);
 }
 
-BOOST_AUTO_TEST_CASE(free_lock_goes_to_the_first_waiter_that_is_present)
+BOOST_AUTO_TEST_CASE(free_lock_is_granted_to_the_first_present_waiter)
 {
     scene s;
     s.acquire(ours('a'));
@@ -505,7 +505,7 @@ BOOST_AUTO_TEST_CASE(free_lock_goes_to_the_first_waiter_that_is_present)
     s.wait(ours('d'), {.lease = 1'500, .presence = 30'000, .claim = 2'000});
     s.wait(ours('e'));
     s.client.done({"DEL", stock});
-    s.clock.advance(1'001ms); // b is not there any more
+    s.clock.advance(1'001ms); // the presence of b has expired
     BOOST_TEST((s.wait(ours('f')) == numbers{0, 2'000, 2, 0, s.now()}));
     BOOST_TEST(s.client.string({"HGET", stock, ours('c')}) == "1");
     BOOST_TEST(s.left() == 2'000); // its claim
@@ -582,10 +582,10 @@ BOOST_AUTO_TEST_CASE(lock_without_waiters_is_freed_and_the_release_is_published)
     BOOST_TEST((s.leave(ours('a')) == numbers{1, 1, 0, 0, -1, s.now()}));
     BOOST_TEST(!s.exists(stock));
     BOOST_TEST(hears.heard() == "0");
-    BOOST_TEST((s.leave(ours('a')) == numbers{0, 1, 0, 0, -1, s.now()})); // again
+    BOOST_TEST((s.leave(ours('a')) == numbers{0, 1, 0, 0, -1, s.now()})); // repeated
 }
 
-BOOST_AUTO_TEST_CASE(released_lock_goes_to_the_first_waiter_that_is_present)
+BOOST_AUTO_TEST_CASE(released_lock_is_granted_to_the_first_present_waiter)
 {
     scene s;
     s.acquire(ours('a'));
@@ -605,7 +605,7 @@ BOOST_AUTO_TEST_CASE(released_lock_goes_to_the_first_waiter_that_is_present)
     BOOST_TEST(!s.exists(stock));
 }
 
-BOOST_AUTO_TEST_CASE(lock_stays_until_each_entry_has_left)
+BOOST_AUTO_TEST_CASE(lock_is_held_until_each_entry_is_released)
 {
     scene s;
     s.acquire(ours('a'));
@@ -616,13 +616,13 @@ BOOST_AUTO_TEST_CASE(lock_stays_until_each_entry_has_left)
     BOOST_TEST((s.leave(ours('a'), "x") == numbers{0, 0, 0, 0, 0, s.now()}));
     BOOST_TEST(s.client.string({"HGET", stock, ours('a')}) == "2");
     BOOST_TEST((s.leave(ours('a')) == numbers{2, 0, 0, 0, 0, s.now()}));
-    BOOST_TEST((s.leave(ours('a')) == numbers{0, 0, 0, 0, 0, s.now()})); // again
+    BOOST_TEST((s.leave(ours('a')) == numbers{0, 0, 0, 0, 0, s.now()})); // repeated
     BOOST_TEST(s.client.string({"HGET", stock, ours('a')}) == "1");
     BOOST_TEST(s.leave(ours('a'), "y").at(0) == 1);
     BOOST_TEST(!s.exists(stock));
 }
 
-BOOST_AUTO_TEST_CASE(waiter_leaves_the_line_and_passes_on_a_lock_that_is_free)
+BOOST_AUTO_TEST_CASE(leaving_waiter_grants_a_free_lock_to_the_next)
 {
     scene s;
     s.acquire(ours('a'));
@@ -632,16 +632,16 @@ BOOST_AUTO_TEST_CASE(waiter_leaves_the_line_and_passes_on_a_lock_that_is_free)
     BOOST_TEST((s.leave(ours('c')) == numbers{0, 0, 0, 0, 0, s.now()}));
     BOOST_TEST(s.is_line({ours('b'), ours('d')}));
     BOOST_TEST(s.has(ours('a')));
-    // An entry that leaves is not the waiter.
+    // The release of an entry does not remove the waiter.
     BOOST_TEST((s.leave(ours('b'), "x") == numbers{0, 0, 0, 0, 0, s.now()}));
     BOOST_TEST(s.is_line({ours('b'), ours('d')}));
-    s.client.done({"DEL", stock}); // it has expired
+    s.client.done({"DEL", stock}); // the lock has expired
     BOOST_TEST((s.leave(ours('b')) == numbers{3, 0, 0, 2'000, -1, s.now()}));
     BOOST_TEST(s.has(ours('d')));
     BOOST_TEST(s.is_line({}));
 }
 
-BOOST_AUTO_TEST_CASE(next_owner_takes_the_lock_or_joins_in_the_step_of_the_release)
+BOOST_AUTO_TEST_CASE(next_owner_acquires_or_queues_within_the_release)
 {
     scene s;
     const std::string next = ours('a', 2);
@@ -655,7 +655,7 @@ BOOST_AUTO_TEST_CASE(next_owner_takes_the_lock_or_joins_in_the_step_of_the_relea
     BOOST_TEST(s.left() == 7'000);
     BOOST_TEST(s.left(fence) == 60'000);
     BOOST_TEST(s.is_line({}));
-    // It joins behind the other waiters.
+    // The next owner queues behind the other waiters.
     s.wait(ours('b'));
     s.wait(ours('c'));
     s.clock.advance(1s);
@@ -665,13 +665,13 @@ BOOST_AUTO_TEST_CASE(next_owner_takes_the_lock_or_joins_in_the_step_of_the_relea
     BOOST_TEST(s.is_line({ours('c'), third}));
     BOOST_TEST(s.left(line) == whole_day);
     BOOST_TEST(s.left(waiters) == whole_day);
-    // It waits already.
+    // The next owner waits already.
     BOOST_TEST((s.leave(ours('b'), {}, 0, &third) == numbers{4, 0, 2, 2'000, 0, s.now()}));
     BOOST_TEST(s.is_line({third}));
     s.clock.advance(16us);
     BOOST_TEST((s.leave(ours('c'), {}, 0, &third) == numbers{1, 0, 1, 2 * s.now(), 1, s.now()}));
     BOOST_TEST(s.is_line({}));
-    // An entry stays.
+    // Another entry still holds the lock.
     s.acquire(third, {.entry = "x"});
     const std::string fourth = ours('a', 4);
     BOOST_TEST((s.leave(third, {}, 0, &fourth) == numbers{2, 0, 2, 10'000, 0, s.now()}));
@@ -704,7 +704,7 @@ BOOST_AUTO_TEST_CASE(next_owner_without_a_counter_draws_one_fence)
                 numbers{1, 0, 1, 2 * s.now(), 1, s.now()}));
 }
 
-BOOST_AUTO_TEST_CASE(next_owner_does_not_join_too_late_or_by_a_repetition)
+BOOST_AUTO_TEST_CASE(late_or_repeated_release_enqueues_no_next_owner)
 {
     scene s;
     const std::string next = ours('a', 2);
@@ -743,7 +743,7 @@ BOOST_AUTO_TEST_CASE(next_owner_without_a_fence_does_not_get_the_lock)
     }
 }
 
-BOOST_AUTO_TEST_CASE(lock_is_left_free_for_external_clients)
+BOOST_AUTO_TEST_CASE(released_lock_is_left_free_for_external_clients)
 {
     scene s;
     s.acquire(ours('a'));
@@ -800,13 +800,13 @@ BOOST_AUTO_TEST_CASE(external_turn_ends_when_the_first_waiter_leaves_or_is_absen
     BOOST_TEST(!s.exists(stock));
     s.clock.advance(1ms);
     BOOST_TEST(s.wait(ours('c')).at(0) == 1);
-    // The first says that it is still there.
+    // The first waiter extends its presence.
     leave_free();
     s.clock.advance(400ms);
     BOOST_TEST((s.wait(ours('b')) == numbers{2, 600, 0, 0, s.now()}));
     s.clock.advance(200ms);
     BOOST_TEST((s.wait(ours('c')) == numbers{0, 400, 1, 0, s.now()}));
-    // A clock that was set back makes no turn longer than a second.
+    // If the clock is set back, no external turn is longer than a second.
     leave_free();
     s.clock.advance(-1us);
     s.client.done({"HSET", waiters, "lh:" + ours('b'),
@@ -822,12 +822,12 @@ BOOST_AUTO_TEST_CASE(leaving_waiter_starts_no_external_turn)
     s.acquire(ours('a'));
     s.wait(ours('b'));
     s.wait(ours('c'));
-    s.client.done({"DEL", stock}); // it has expired
+    s.client.done({"DEL", stock}); // the lock has expired
     BOOST_TEST((s.leave(ours('b'), {}, 100) == numbers{3, 0, 0, 2'000, -1, s.now()}));
     BOOST_TEST(s.has(ours('c')));
 }
 
-BOOST_AUTO_TEST_CASE(next_owner_joins_while_the_lock_is_left_free)
+BOOST_AUTO_TEST_CASE(next_owner_queues_while_the_lock_is_left_free)
 {
     scene s;
     const std::string next = ours('a', 2);
@@ -837,7 +837,7 @@ BOOST_AUTO_TEST_CASE(next_owner_joins_while_the_lock_is_left_free)
     BOOST_TEST(s.is_line({ours('b'), next}));
 }
 
-BOOST_AUTO_TEST_CASE(next_owner_that_waits_alone_leaves_the_external_turn)
+BOOST_AUTO_TEST_CASE(lone_next_owner_respects_the_external_turn)
 {
     scene s;
     const std::string next = ours('a', 2);
@@ -850,7 +850,8 @@ BOOST_AUTO_TEST_CASE(next_owner_that_waits_alone_leaves_the_external_turn)
     BOOST_TEST(s.wait(next).at(0) == 1);
 }
 
-// With n waiters: one release of n + 1, but at least one of 16. Without a subscriber: none.
+// With n waiters, one release of n + 1 leaves the lock free, but at least one of 16. Without a
+// subscriber, none does.
 BOOST_AUTO_TEST_CASE(external_clients_get_as_many_turns_as_one_waiter)
 {
     scene s;

@@ -1,4 +1,4 @@
-// Replicas that have to confirm a lock, over a server played by the test: its requests, and the
+// Confirmation of a lock by replicas, over a server that the test simulates: its requests, and the
 // meaning of its replies.
 #include <boost/test/unit_test.hpp>
 
@@ -72,7 +72,7 @@ struct confirmation_fixture : test::masters_fixture, store_listener
             --renews;
             return numbers({1});
         }
-        return "*1\r\n" + there; // it is prolonged for the confirmation
+        return "*1\r\n" + there; // the lock is renewed for the confirmation
     }
 
     void acquire(std::string_view name = "stock", std::uint32_t acks = 2,
@@ -110,7 +110,7 @@ struct confirmation_fixture : test::masters_fixture, store_listener
         });
     }
 
-    /// Inside a call.
+    /// Within a call.
     void release(std::string_view owner, std::string_view entry)
     {
         made->async_release({.name = "stock", .owner = owner, .entry = entry},
@@ -120,7 +120,7 @@ struct confirmation_fixture : test::masters_fixture, store_listener
                             });
     }
 
-    /// How often connections were made.
+    /// The total number of connections made.
     [[nodiscard]] int runs() const
     {
         int all_runs = 0;
@@ -133,13 +133,15 @@ struct confirmation_fixture : test::masters_fixture, store_listener
     void on_connected(store_partition) override {}
     void on_disconnected(store_partition, error_code why) override { lost.push_back(why); }
 
-    std::optional<std::string> marker = "+OK\r\n"; ///< Of these, nothing: no reply.
+    /// For these members, an empty value means no reply.
+    std::optional<std::string> marker = "+OK\r\n";
     std::optional<std::string> waited = ":2\r\n";
-    std::string unanswered;       ///< The number of replicas for WAIT.
-    std::string there = ":1\r\n"; ///< The lock, when it is extended or read.
+    std::string unanswered;       ///< WAIT for this number of replicas gets no reply.
+    std::string there = ":1\r\n"; ///< The reply when the lock is extended or read.
     std::function<void()> at_wait;
     int waits = 0;
-    int renews = 0; ///< So many are the store's own; what follows is of the confirmation.
+    /// The number of renewals of the store itself. The others belong to confirmations.
+    int renews = 0;
     int released = 0;
     std::shared_ptr<store> made;
     std::vector<std::pair<error_code, acquire_reply>> acquired;
@@ -151,9 +153,9 @@ const std::string_view kinds[] = {"redis://", "redis+cluster://"};
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(replicas_that_confirm)
+BOOST_AUTO_TEST_SUITE(confirmation_by_replicas)
 
-BOOST_AUTO_TEST_CASE(as_many_as_were_asked_for_are_enough)
+BOOST_AUTO_TEST_CASE(lock_is_confirmed_by_the_requested_number_of_replicas)
 {
     for (const std::string_view kind : kinds) {
         for (const int confirmed : {0, 1, 2, 3}) {
@@ -185,7 +187,7 @@ BOOST_AUTO_TEST_CASE(as_many_as_were_asked_for_are_enough)
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_the_server_refuses_is_told_in_its_words)
+BOOST_AUTO_TEST_CASE(rejected_confirmation_reports_the_message_of_the_server)
 {
     const std::string no_room = "OOM command not allowed", no_right = "NOPERM no WAIT";
     for (const std::string_view kind : kinds) {
@@ -212,8 +214,8 @@ BOOST_AUTO_TEST_CASE(what_the_server_refuses_is_told_in_its_words)
     }
 }
 
-// Another server has taken over, or the server of this connection was cut off.
-BOOST_AUTO_TEST_CASE(a_lock_that_is_not_there_is_not_confirmed_and_both_connections_begin_again)
+// Another server has taken over, or the server of this connection was disconnected from the others.
+BOOST_AUTO_TEST_CASE(missing_lock_is_unconfirmed_and_both_connections_restart)
 {
     confirmation_fixture f;
     f.there = ":0\r\n";
@@ -228,7 +230,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_not_there_is_not_confirmed_and_both_connecti
 
 // A node that has just joined has no slot until the first one has moved to it. The source may have
 // its own marker in that slot, and two nodes must not have the same key.
-BOOST_AUTO_TEST_CASE(node_confirms_the_locks_of_the_first_slot_that_moves_to_it)
+BOOST_AUTO_TEST_CASE(new_node_confirms_the_locks_of_its_first_slot)
 {
     confirmation_fixture f("redis+cluster://");
     const std::string slot = std::to_string(slot_of("stock"));
@@ -258,8 +260,9 @@ BOOST_AUTO_TEST_CASE(node_confirms_the_locks_of_the_first_slot_that_moves_to_it)
         BOOST_TEST(slot_of(each) == slot_of("stock"));
 }
 
-// That one that was left is not there says nothing of the server; but of the others it does.
-BOOST_AUTO_TEST_CASE(only_a_lock_that_was_left_itself_may_have_gone)
+// If a released lock is missing, that says nothing about the server. If another lock is missing, it
+// does.
+BOOST_AUTO_TEST_CASE(only_a_released_lock_may_be_missing)
 {
     struct
     {
@@ -271,7 +274,7 @@ BOOST_AUTO_TEST_CASE(only_a_lock_that_was_left_itself_may_have_gone)
             BOOST_TEST_CONTEXT(kind << ' ' << each.owner << '/' << each.entry)
             {
                 confirmation_fixture f(kind);
-                f.acquire(); // which is there at first
+                f.acquire(); // the lock exists at first
                 BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
                 const int before = f.runs();
                 f.there = ":0\r\n";
@@ -288,7 +291,7 @@ BOOST_AUTO_TEST_CASE(only_a_lock_that_was_left_itself_may_have_gone)
     }
 }
 
-BOOST_AUTO_TEST_CASE(one_round_is_under_way_and_what_comes_meanwhile_shares_the_next)
+BOOST_AUTO_TEST_CASE(later_confirmations_share_the_next_round)
 {
     for (const std::string_view kind : kinds) {
         confirmation_fixture f(kind);
@@ -309,8 +312,8 @@ BOOST_AUTO_TEST_CASE(one_round_is_under_way_and_what_comes_meanwhile_shares_the_
     }
 }
 
-// Else a lease would end whose replicas are all there.
-BOOST_AUTO_TEST_CASE(who_wants_more_replicas_than_there_are_holds_nobody_up)
+// Otherwise a lease would be lost although all its replicas respond.
+BOOST_AUTO_TEST_CASE(unreachable_number_of_replicas_delays_no_other_lock)
 {
     for (const std::string_view kind : kinds) {
         confirmation_fixture f(kind);
@@ -331,8 +334,8 @@ BOOST_AUTO_TEST_CASE(who_wants_more_replicas_than_there_are_holds_nobody_up)
     }
 }
 
-// However many numbers there are, a server has to do with a few connections.
-BOOST_AUTO_TEST_CASE(each_number_of_replicas_has_a_connection_up_to_a_limit)
+// Whatever the numbers of replicas, a server gets only a few connections.
+BOOST_AUTO_TEST_CASE(each_number_of_replicas_has_a_connection_up_to_a_limit_of_16)
 {
     confirmation_fixture f;
     const auto commands = f.all.wires.size();
@@ -348,15 +351,15 @@ BOOST_AUTO_TEST_CASE(each_number_of_replicas_has_a_connection_up_to_a_limit)
     BOOST_TEST(f.acquired.size() == 45u);
     for (const auto& [code, reply] : f.acquired)
         BOOST_TEST(!code);
-    // When the connection of the commands ends they are all made again.
+    // When the connection of the commands ends, all connections are made again.
     const auto before = f.runs();
     f.all.used.front()->end();
     f.advance(30s);
     BOOST_TEST(f.runs() == before + 17);
 }
 
-// Beside the time that the replicas have.
-BOOST_AUTO_TEST_CASE(a_server_has_two_health_checks_to_answer_and_no_longer_than_any_request)
+// In addition to the timeout of the replicas.
+BOOST_AUTO_TEST_CASE(confirmation_times_out_after_two_health_checks_or_the_timeout)
 {
     struct
     {
@@ -376,12 +379,12 @@ BOOST_AUTO_TEST_CASE(a_server_has_two_health_checks_to_answer_and_no_longer_than
             BOOST_TEST(f.renewed.empty());
             f.advance(2ms);
             BOOST_TEST(f.renewed.size() == 1u);
-            BOOST_TEST(!commands->ended); // that one answers
+            BOOST_TEST(!commands->ended); // the connection of the commands still responds
         }
     }
 }
 
-BOOST_AUTO_TEST_CASE(locks_share_a_round_when_they_want_the_same)
+BOOST_AUTO_TEST_CASE(locks_with_equal_requirements_share_a_round)
 {
     confirmation_fixture f;
     const auto rounds_of = [&](std::uint32_t acks, std::chrono::milliseconds timeout) {
@@ -410,19 +413,19 @@ BOOST_AUTO_TEST_CASE(locks_share_a_round_when_they_want_the_same)
     BOOST_TEST(rounds_of(1, 100ms) == 1);
     BOOST_TEST(rounds_of(2, 100ms) == 2);
     BOOST_TEST(rounds_of(1, 200ms) == 2);
-    BOOST_TEST(rounds_of(0, 100ms) == 1); // it is not to be confirmed
+    BOOST_TEST(rounds_of(0, 100ms) == 1); // this lock needs no confirmation
     BOOST_TEST(f.renewed.size() == 4u);
     for (const renew_reply& each : f.renewed)
         BOOST_TEST((each.results == std::vector{renewal_result::renewed, renewal_result::renewed}));
 }
 
-BOOST_AUTO_TEST_CASE(what_was_said_over_a_connection_that_has_ended_is_not_confirmed)
+BOOST_AUTO_TEST_CASE(lock_of_an_ended_connection_is_not_confirmed)
 {
     for (const std::string_view kind : kinds) {
         confirmation_fixture f(kind);
         f.acquire();
         BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
-        const auto commands = f.all.used.front(); // of the first acquire
+        const auto commands = f.all.used.front(); // the connection of the first acquire
         f.at_wait = [&] { commands->end(); };
         f.renew("");
         f.advance(1s);

@@ -22,7 +22,7 @@ lock_options confirmed_by(std::uint32_t replicas, lock_options options = long_le
     return options;
 }
 
-/// Of an attempt that replicas had to confirm and did not.
+/// The error of a lock that the replicas had to confirm and did not.
 std::string why_not(client_thread& asked, const taken& got)
 {
     BOOST_TEST((got.code == errc::not_replicated), got.code.message());
@@ -33,7 +33,7 @@ std::string why_not(client_thread& asked, const taken& got)
 }
 
 /// An unconfirmed grant is released.
-void is_given_back(redis_server& server)
+void is_released(redis_server& server)
 {
     resp_client store = server.connect();
     wait_until([&] { return !exists(store); });
@@ -47,7 +47,7 @@ lock_options briefly(lock_options options)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(a_replica_has_what_was_confirmed)
+BOOST_AUTO_TEST_CASE(replica_stores_a_confirmed_lock)
 {
     replicated_server servers(2);
     client_thread one(servers.master());
@@ -61,33 +61,33 @@ BOOST_AUTO_TEST_CASE(a_replica_has_what_was_confirmed)
     auto waiting = start_waiting(other, confirmed_by(1));
     BOOST_TEST(!other.release(hand_over(one, std::move(held), waiting)));
     BOOST_TEST(one.stats().renewals_failed == 0);
-    is_given_back(servers.master());
+    is_released(servers.master());
 }
 
-BOOST_AUTO_TEST_CASE(too_few_replicas_are_an_error_that_says_how_many)
+BOOST_AUTO_TEST_CASE(too_few_replicas_are_reported_with_their_number)
 {
     replicated_server servers(1);
     client_thread one(servers.master());
-    // Long enough for the one that there is, on a machine that is busy.
+    // Long enough for the one existing replica, on a busy machine.
     const std::string why = why_not(one, one.lock(stock, confirmed_by(2)));
     BOOST_TEST(why.find("1 of 2 replicas confirmed within 2000 ms") != std::string::npos, why);
-    is_given_back(servers.master());
+    is_released(servers.master());
     // The client continues with locks that can be confirmed.
     lease held = take(one, confirmed_by(1));
     BOOST_TEST(!one.release(std::move(held)));
 }
 
-BOOST_AUTO_TEST_CASE(Q2_no_replicas_are_too_few)
+BOOST_AUTO_TEST_CASE(Q2_lock_without_replicas_is_not_replicated)
 {
     redis_server alone;
     client_thread one(alone);
     const std::string why = why_not(one, one.try_lock(stock, briefly(confirmed_by(1))));
     BOOST_TEST(why.find("0 of 1 replicas") != std::string::npos, why);
-    is_given_back(alone);
+    is_released(alone);
     BOOST_TEST(next_gets_in(one, 0) > 0);
 }
 
-BOOST_AUTO_TEST_CASE(Q2_a_user_that_may_not_wait_for_replicas_hears_so)
+BOOST_AUTO_TEST_CASE(Q2_user_without_wait_gets_the_error_of_the_server)
 {
     replicated_server servers(1);
     servers.master().connect().done(
@@ -98,10 +98,10 @@ BOOST_AUTO_TEST_CASE(Q2_a_user_that_may_not_wait_for_replicas_hears_so)
     client_thread one(settings);
     const std::string why = why_not(one, one.lock(stock, confirmed_by(1)));
     BOOST_TEST(why.find("NOPERM") != std::string::npos, why);
-    is_given_back(servers.master());
+    is_released(servers.master());
 }
 
-BOOST_AUTO_TEST_CASE(a_reentry_is_confirmed_too)
+BOOST_AUTO_TEST_CASE(reentrant_acquisition_is_confirmed_by_replicas)
 {
     replicated_server servers(1);
     client_thread one(servers.master());
@@ -114,11 +114,11 @@ BOOST_AUTO_TEST_CASE(a_reentry_is_confirmed_too)
     taken refused = get(one.start_enter(stock, briefly(confirmed_by(2)), entry.held.owner()));
     BOOST_TEST((refused.code == errc::not_replicated), refused.code.message());
     BOOST_TEST(!other.release(std::move(entry.held)));
-    is_given_back(servers.master());
+    is_released(servers.master());
 }
 
-// A master that was cut off continues to renew a lock that no other server knows.
-BOOST_AUTO_TEST_CASE(a_lease_whose_renewals_nobody_confirms_ends_at_its_deadline)
+// An isolated master continues to renew a lock that no other server has.
+BOOST_AUTO_TEST_CASE(lease_with_unconfirmed_renewals_expires)
 {
     replicated_server servers(1);
     client_thread one(servers.master());
@@ -133,16 +133,16 @@ BOOST_AUTO_TEST_CASE(a_lease_whose_renewals_nobody_confirms_ends_at_its_deadline
     BOOST_TEST_REQUIRE(told.size() == 1u);
     BOOST_TEST((told.front().details.cause == errc::not_replicated));
     BOOST_TEST(told.front().details.to_string().find("0 of 1 replicas") != std::string::npos);
-    // What needs no confirmation was not held up.
+    // A lease without confirmation was not delayed.
     BOOST_TEST(other.valid());
     servers.replica(0).resume();
     servers.wait_for(1);
     BOOST_TEST(!one.release(take(one, confirmed_by(1))));
 }
 
-// The one replica that a lease needs is there; another lease needs two, and requests them all the
-// time.
-BOOST_AUTO_TEST_CASE(who_has_its_replicas_waits_for_nobody_who_has_not)
+// The replica that a lease needs responds. Another lease needs two replicas, and keeps requesting
+// them.
+BOOST_AUTO_TEST_CASE(confirmed_lease_does_not_wait_for_another_lease)
 {
     replicated_server servers(2);
     client_thread one(servers.master());
@@ -171,8 +171,8 @@ BOOST_AUTO_TEST_CASE(who_has_its_replicas_waits_for_nobody_who_has_not)
     BOOST_TEST(!one.release(std::move(more)));
 }
 
-// While replicas are waited for, all other requests continue.
-BOOST_AUTO_TEST_CASE(a_replica_that_stands_still_holds_nothing_else_up)
+// During a wait for replicas, all other requests continue.
+BOOST_AUTO_TEST_CASE(unresponsive_replica_delays_no_unconfirmed_lock)
 {
     replicated_server servers(1);
     client_thread one(servers.master());
@@ -188,8 +188,8 @@ BOOST_AUTO_TEST_CASE(a_replica_that_stands_still_holds_nothing_else_up)
     servers.replica(0).resume();
 }
 
-// Two waiters get the same error; one that needs no replicas gets the lock.
-BOOST_AUTO_TEST_CASE(waiters_that_want_as_many_are_told_the_same)
+// Two waiters get the same error. A waiter without replicas gets the lock.
+BOOST_AUTO_TEST_CASE(waiters_that_need_as_many_replicas_fail_together)
 {
     replicated_server servers(1);
     client_thread holder(servers.master());
@@ -205,10 +205,10 @@ BOOST_AUTO_TEST_CASE(waiters_that_want_as_many_are_told_the_same)
     taken got = get(third);
     BOOST_TEST_REQUIRE(!got.code, got.code.message());
     BOOST_TEST(!one.release(std::move(got.held)));
-    is_given_back(servers.master());
+    is_released(servers.master());
 }
 
-BOOST_AUTO_TEST_CASE(the_script_that_renews_is_sent_once_a_connection_and_again_when_it_is_gone)
+BOOST_AUTO_TEST_CASE(renewal_script_is_loaded_once_per_connection_and_after_a_flush)
 {
     replicated_server servers(1);
     resp_client store = servers.master().connect();
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(the_script_that_renews_is_sent_once_a_connection_and_again_
 }
 
 // The script cache and the connections are lost: neither is needed for a correct result.
-BOOST_AUTO_TEST_CASE(a_connection_that_ends_is_no_confirmation)
+BOOST_AUTO_TEST_CASE(ended_connection_does_not_end_a_confirmed_lease)
 {
     replicated_server servers(1);
     client_thread one(servers.master());
@@ -245,8 +245,8 @@ BOOST_AUTO_TEST_CASE(a_connection_that_ends_is_no_confirmation)
     BOOST_TEST(!one.release(std::move(held)));
 }
 
-// What was confirmed before the master died is on the one that follows.
-BOOST_AUTO_TEST_CASE(Q1_the_next_master_has_what_was_confirmed)
+// A lock that was confirmed before the master died exists at the next master.
+BOOST_AUTO_TEST_CASE(Q1_next_master_has_the_confirmed_lock)
 {
     sentinel_deployment deployment;
     client_thread holder(at(deployment.url()));
@@ -265,9 +265,9 @@ BOOST_AUTO_TEST_CASE(Q1_the_next_master_has_what_was_confirmed)
     BOOST_TEST(held.valid());
 }
 
-// One connection leads to the old master, which renews; the other to the new one, which has the
-// lock as well, for as long as it knew of. Its replicas confirm only what it has itself.
-BOOST_AUTO_TEST_CASE(row_09_a_renewal_counts_where_its_replicas_are)
+// One connection leads to the old master, which renews. The other leads to the new one, which also
+// has the lock, with the TTL that it knows. Its replicas confirm only its own data.
+BOOST_AUTO_TEST_CASE(row_09_renewal_counts_only_at_the_master_of_its_replicas)
 {
     sentinel_deployment deployment;
     client_thread holder(at(deployment.url()));
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(row_09_a_renewal_counts_where_its_replicas_are)
         while (clock::now() < end && held.valid()) {
             const auto until = held.deadline();
             const std::chrono::milliseconds left(next.integer({"PTTL", stock}));
-            // The reply may have been on its way for long.
+            // The reply may have been delayed.
             const auto answered = clock::now();
             if (held.valid())
                 BOOST_TEST_REQUIRE((answered + left + 1ms >= until));
@@ -303,12 +303,12 @@ BOOST_AUTO_TEST_CASE(row_09_a_renewal_counts_where_its_replicas_are)
         }
     }
     catch (const resp_disconnected&) {
-        // On a loaded machine Sentinel may replace that one, too.
+        // On a loaded machine, Sentinel may replace that master, too.
     }
 }
 
-// The old master still answers; its grants are not confirmed.
-BOOST_AUTO_TEST_CASE(a_master_that_was_cut_off_grants_nothing)
+// The old master still answers, but its grants are not confirmed.
+BOOST_AUTO_TEST_CASE(isolated_master_grants_nothing)
 {
     sentinel_deployment deployment;
     client_thread holder(at(deployment.url()));
@@ -321,8 +321,9 @@ BOOST_AUTO_TEST_CASE(a_master_that_was_cut_off_grants_nothing)
     limited.replica_timeout = 200ms;
     BOOST_TEST((holder.lock("another", limited).code == errc::not_replicated));
     deployment.wait_for_new_master();
-    // A client at the new master gets the lock when the lease ends; by then the holder knows. One
-    // of its connections is still to the old master. The new one has no replica at first.
+    // A client at the new master gets the lock when the lease has expired, which the holder knows
+    // by then. One connection of the client still leads to the old master. At first, the new master
+    // has no replica.
     taken next;
     wait_until(
         [&] {

@@ -1,4 +1,4 @@
-// What the guard before the parser of Boost.Redis lets through, and what it stops.
+// Which bytes the guard before the parser of Boost.Redis passes, and which it stops.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/connection/dialer.hpp"
@@ -49,7 +49,7 @@ struct verdict
     }
 };
 
-/// What becomes of the bytes when they come in pieces of these sizes, the last of which repeats.
+/// The result for these bytes in pieces of these sizes, the last of which repeats.
 verdict judge(std::string_view bytes, const std::vector<std::size_t>& sizes)
 {
     resp3_guard guard;
@@ -83,7 +83,7 @@ void passes(std::string_view bytes)
     check(bytes, {bytes.size(), {}});
 }
 
-/// The first byte that is not let through is the one behind `seen`.
+/// The guard passes the bytes of `seen` and stops at the next one.
 void stops(std::string_view seen, std::string_view rest, error why)
 {
     check(std::string(seen).append(rest), {seen.size(), why});
@@ -105,9 +105,9 @@ std::string repeat(std::string_view text, std::size_t times)
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(what_servers_send)
+BOOST_AUTO_TEST_SUITE(valid_protocol)
 
-BOOST_AUTO_TEST_CASE(every_type_passes)
+BOOST_AUTO_TEST_CASE(every_resp3_type_passes)
 {
     for (const std::string& each : {"+OK\r\n"s,
                                     "+\r\n"s,
@@ -141,38 +141,38 @@ BOOST_AUTO_TEST_CASE(every_type_passes)
         passes(each);
 }
 
-BOOST_AUTO_TEST_CASE(what_looks_like_the_protocol_within_a_text_is_text)
+BOOST_AUTO_TEST_CASE(protocol_bytes_within_a_text_pass)
 {
     passes("$9\r\n$\r\n;0\r\n\r\n\r\n+OK\r\n");
     passes("+a\rb\nc\r\rd\n\r\n:1\r\n");
     passes("-ERR $?\r\n");
 }
 
-BOOST_AUTO_TEST_CASE(the_null_of_the_older_protocol_passes)
+BOOST_AUTO_TEST_CASE(null_of_resp2_passes)
 {
     passes("$-1\r\n*-1\r\n*2\r\n$-1\r\n*-1\r\n:1\r\n");
 }
 
-BOOST_AUTO_TEST_CASE(as_many_levels_as_the_parser_has_pass)
+BOOST_AUTO_TEST_CASE(maximum_nesting_of_the_parser_passes)
 {
     passes(repeat("*1\r\n", resp3_guard::max_depth) + ":1\r\n");
     passes(repeat("*2\r\n:1\r\n", resp3_guard::max_depth) + "*0\r\n");
-    // What was closed does not count.
+    // Closed levels do not count.
     passes(repeat("*1\r\n*1\r\n*1\r\n+x\r\n", 10));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(what_none_sends)
+BOOST_AUTO_TEST_SUITE(invalid_protocol)
 
-BOOST_AUTO_TEST_CASE(lengths_that_are_missing)
+BOOST_AUTO_TEST_CASE(missing_length_is_a_violation)
 {
     for (const char* type : {"$", "!", "=", "*", "%", "~", ">", "|"})
         stops(type, "\r\n", error::empty_field);
     stops("$-", "\r\n", error::empty_field);
 }
 
-BOOST_AUTO_TEST_CASE(lengths_that_are_no_numbers)
+BOOST_AUTO_TEST_CASE(invalid_length_is_a_violation)
 {
     stops("$", "abc\r\n", error::not_a_number);
     stops("$3", "abc\r\nfoo\r\n", error::not_a_number);
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(lengths_that_are_no_numbers)
     stops("$", "\0\r\n"s, error::not_a_number);
 }
 
-BOOST_AUTO_TEST_CASE(negative_lengths)
+BOOST_AUTO_TEST_CASE(negative_length_is_a_violation)
 {
     stops("$-2", "\r\n", error::not_a_number);
     stops("$-0", "\r\n", error::not_a_number);
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(negative_lengths)
         stops(type, "-1\r\n", error::not_a_number);
 }
 
-BOOST_AUTO_TEST_CASE(lengths_that_overflow)
+BOOST_AUTO_TEST_CASE(overflowing_length_is_a_violation)
 {
     stops("$184467", "44073709551615\r\n+OK\r\n", error::exceeds_maximum_read_buffer_size);
     stops("$184467", "44073709551614\r\n+OK\r\n", error::exceeds_maximum_read_buffer_size);
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(lengths_that_overflow)
     stops("$000184467", "44073709551615\r\n", error::exceeds_maximum_read_buffer_size);
 }
 
-BOOST_AUTO_TEST_CASE(streamed_strings)
+BOOST_AUTO_TEST_CASE(streamed_string_is_a_violation)
 {
     for (const char* type : {"$", "!", "=", "*"})
         stops(type, "?\r\n;5\r\nhello\r\n;0\r\n", error::not_a_number);
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(streamed_strings)
     stops("$", repeat("?\r\n$", 20), error::not_a_number);
 }
 
-BOOST_AUTO_TEST_CASE(unknown_types)
+BOOST_AUTO_TEST_CASE(unknown_type_is_a_violation)
 {
     for (int c = 0; c < 256; ++c) {
         const char type = static_cast<char>(c);
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(unknown_types)
     stops("", "\r\n", error::invalid_data_type);
 }
 
-BOOST_AUTO_TEST_CASE(texts_that_do_not_end_where_their_length_says)
+BOOST_AUTO_TEST_CASE(text_longer_than_its_length_is_a_violation)
 {
     stops("$3\r\nfoo", "o\r\n", error::incompatible_size);
     stops("$3\r\nfoo\r", "\r\n", error::incompatible_size);
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(texts_that_do_not_end_where_their_length_says)
     stops("=3\r\nfoo", "\n", error::incompatible_size);
 }
 
-BOOST_AUTO_TEST_CASE(a_level_more_than_the_parser_has)
+BOOST_AUTO_TEST_CASE(nesting_beyond_the_parser_is_a_violation)
 {
     const std::string most = repeat("*1\r\n", resp3_guard::max_depth);
     for (const char* type : {"*", "%", "~", ">", "|"}) {
@@ -271,7 +271,7 @@ const error too_large = error::exceeds_maximum_read_buffer_size;
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(a_line_of_the_limit_passes_and_one_more_byte_does_not)
+BOOST_AUTO_TEST_CASE(line_passes_up_to_the_limit)
 {
     const std::string fits = '+' + std::string(limit - 3, 'x') + "\r\n";
     check_small(fits, {limit, {}});
@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(a_line_of_the_limit_passes_and_one_more_byte_does_not)
     check_small('+' + std::string(10 * limit, 'x'), {limit, too_large});
 }
 
-BOOST_AUTO_TEST_CASE(a_text_of_the_limit_passes_and_one_more_byte_does_not)
+BOOST_AUTO_TEST_CASE(text_passes_up_to_the_limit)
 {
     const std::string fits = "$93\r\n" + std::string(93, 'x') + "\r\n";
     check_small(fits, {limit, {}});
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(a_text_of_the_limit_passes_and_one_more_byte_does_not)
 }
 
 // With any last digit, and in any pieces.
-BOOST_AUTO_TEST_CASE(each_length_above_the_limit_is_refused_as_too_large)
+BOOST_AUTO_TEST_CASE(length_above_the_limit_is_too_large)
 {
     for (const char type : {'$', '!', '=', '*', '%', '~', '>', '|'}) {
         for (std::size_t length = limit + 1; length < 10 * limit + 10; ++length) {
@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(each_length_above_the_limit_is_refused_as_too_large)
             const std::string text = type + digits + "\r\n";
             BOOST_TEST_CONTEXT(type << digits)
             {
-                // The digit with which the number is too large is not let through.
+                // The digit that makes the number too large is not passed.
                 check_small(text, {digits.size(), too_large});
                 check_small(type + ("00" + digits) + "\r\n", {digits.size() + 2, too_large});
             }
@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(each_length_above_the_limit_is_refused_as_too_large)
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_array_of_the_limit_passes_and_one_more_element_does_not)
+BOOST_AUTO_TEST_CASE(array_passes_up_to_the_limit)
 {
     const std::string fits = "*31\r\n" + repeat("_\r\n", 31);
     check_small(fits + fits, {2 * fits.size(), {}});
@@ -315,7 +315,7 @@ BOOST_AUTO_TEST_CASE(an_array_of_the_limit_passes_and_one_more_element_does_not)
     check_small("%15\r\n" + repeat("_\r\n", 30), {95, {}});
 }
 
-BOOST_AUTO_TEST_CASE(all_elements_of_a_reply_count_together)
+BOOST_AUTO_TEST_CASE(elements_of_a_reply_share_the_limit)
 {
     const std::string begin = "*2\r\n$40\r\n" + std::string(40, 'x') + "\r\n";
     check_small(begin + "$38\r\n" + std::string(38, 'x') + "\r\n", {96, {}});
@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(all_elements_of_a_reply_count_together)
     check_small(begin + '+' + std::string(60, 'x') + "\r\n", {limit, too_large});
 }
 
-BOOST_AUTO_TEST_CASE(the_default_is_far_above_what_the_library_asks_for)
+BOOST_AUTO_TEST_CASE(default_limit_is_far_above_any_reply_of_the_library)
 {
     constexpr std::size_t most = resp3_guard::default_limit;
     const std::string size = std::to_string(most - 12);
@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(the_default_is_far_above_what_the_library_asks_for)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_CASE(nothing_passes_after_a_violation_until_a_new_connection)
+BOOST_AUTO_TEST_CASE(nothing_passes_after_a_violation_until_the_reset)
 {
     resp3_guard guard;
     BOOST_TEST(guard.accept("*2\r\n:1\r\n;") == 8u);
@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(nothing_passes_after_a_violation_until_a_new_connection)
     BOOST_TEST(guard.accept("+OK\r\n") == 0u);
     guard.reset();
     BOOST_TEST(!guard.violation());
-    // No state of the old connection is left: not the array, not the line.
+    // No state of the old connection is left: neither the array nor the line.
     BOOST_TEST(guard.accept("+OK\r\n:1\r\n") == 9u);
     BOOST_TEST(guard.accept("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n") == 24u);
     BOOST_TEST(guard.accept("$5\r\nhe") == 6u);
@@ -354,14 +354,14 @@ namespace {
 
 using tcp = boost::asio::ip::tcp;
 
-/// A guarded stream, and the server that it reads from, which the test is.
+/// A guarded stream, and its server, which the test simulates.
 struct guarded_stream_fixture
 {
     using executor = redis_store::guarded_executor<boost::asio::any_io_executor>;
     using stream = boost::redis::detail::redis_stream<executor>;
     using read = std::pair<error_code, std::string>;
 
-    /// A connection, the next one if there was one before.
+    /// Makes a connection, or the next one.
     void connect()
     {
         constexpr auto limit = std::chrono::seconds(10);
@@ -377,7 +377,7 @@ struct guarded_stream_fixture
 
     void say(std::string_view text) { boost::asio::write(server, boost::asio::buffer(text)); }
 
-    /// What the parser gets to see.
+    /// The bytes that the parser gets.
     read see()
     {
         std::array<char, 100> bytes;
@@ -403,17 +403,17 @@ struct guarded_stream_fixture
 BOOST_FIXTURE_TEST_SUITE(guarded_stream, guarded_stream_fixture)
 
 // The same bytes have the same effect in any pieces.
-BOOST_AUTO_TEST_CASE(what_comes_before_a_violation_is_seen_before_the_error)
+BOOST_AUTO_TEST_CASE(bytes_before_a_violation_are_read_before_the_error)
 {
     connect();
     say("+OK\r\n:1\r\n;0\r\n");
     BOOST_TEST((see() == read({}, "+OK\r\n:1\r\n")));
-    // At once, whether or not the server says more.
+    // At once, whether or not the server sends more.
     for (int i = 0; i < 3; ++i)
         BOOST_TEST((see() == read(error::invalid_data_type, "")));
 }
 
-BOOST_AUTO_TEST_CASE(a_violation_at_the_beginning_is_an_error_at_once)
+BOOST_AUTO_TEST_CASE(violation_at_the_start_is_an_error_at_once)
 {
     connect();
     say(";0\r\n+OK\r\n");
@@ -421,16 +421,16 @@ BOOST_AUTO_TEST_CASE(a_violation_at_the_beginning_is_an_error_at_once)
     BOOST_TEST((see() == read(error::invalid_data_type, "")));
 }
 
-BOOST_AUTO_TEST_CASE(an_error_of_the_connection_is_handed_on)
+BOOST_AUTO_TEST_CASE(error_of_the_connection_is_forwarded)
 {
     connect();
     server.close();
     BOOST_TEST((see() == read(boost::asio::error::eof, "")));
 }
 
-// A connection is judged by what comes over it: not by a violation over the one before, and not as
-// the rest of what that was cut off in.
-BOOST_AUTO_TEST_CASE(a_new_connection_is_guarded_from_its_beginning)
+// Only the bytes of a connection count. A violation or a truncated reply of the earlier connection
+// does not.
+BOOST_AUTO_TEST_CASE(new_connection_is_guarded_without_earlier_state)
 {
     for (const char* before :
          {";0\r\n", "*2\r\n:1\r\n", "$5\r\nhe", "$1", "+O", "*1\r\n*1\r\n*1\r\n"}) {
@@ -451,8 +451,8 @@ BOOST_AUTO_TEST_CASE(a_new_connection_is_guarded_from_its_beginning)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-// All that a server has in store, from a server.
-BOOST_AUTO_TEST_CASE(the_answers_of_a_real_server_pass)
+// All kinds of replies of a server, from a real one.
+BOOST_AUTO_TEST_CASE(replies_of_a_real_server_pass)
 {
     const redis_server server({"--enable-debug-command", "yes"});
     boost::asio::io_context context;

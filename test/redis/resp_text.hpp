@@ -11,7 +11,7 @@
 
 namespace leasehold::test {
 
-/// The words of each command, of many that were written one behind the other.
+/// The words of each of several consecutive commands.
 inline std::vector<std::vector<std::string>> commands_in(std::string_view text)
 {
     const auto number = [&] {

@@ -84,16 +84,17 @@ struct script_scene
         return client.maybe_string({"GET", key}).value_or("");
     }
 
-    /// The queue contains these owners, in this order, and the hash of waiters no others.
+    /// Whether the queue contains exactly these owners, in this order, and the hash of waiters no
+    /// others.
     bool is_queue(const std::string& queue, const std::string& waiters, const words& owners)
     {
         return client.strings({"LRANGE", queue, "0", "-1"}) == owners &&
                client.integer({"HLEN", waiters}) == static_cast<std::int64_t>(owners.size());
     }
 
-    /// A renewal that fails for one lock is reported for that lock alone. Two locks are held, and
-    /// `renew` extends them by 5 s: `short` has less left, `long` has more.
-    /// @param none The result of a lock that does not exist.
+    /// A failed renewal of one lock is reported for that lock alone. Two locks are held, and
+    /// `renew` extends them by 5 s: `short` has less left, `long` has more. @param none The result
+    /// for a lock that does not exist.
     template <class Renew>
     void check_failing_renewal(std::int64_t none, Renew renew)
     {

@@ -37,7 +37,7 @@ namespace leasehold::test {
 
 using words = std::vector<std::string>;
 
-/// What serves a range of slots.
+/// The host that serves a range of slots.
 struct served
 {
     std::size_t first;
@@ -55,10 +55,10 @@ struct wire
     std::vector<redis_store::request_channel::executed> unanswered;
     std::optional<boost::redis::any_adapter> pushes;
     bool ended = false;
-    int runs = 0; ///< Times that it was made, or tried to be.
+    int runs = 0; ///< The number of connection attempts.
     bool asked_for_map = false;
-    bool asking = false;     ///< ASKING was said before the command that is answered now.
-    bool was_asking = false; ///< It was the last command.
+    bool asking = false;     ///< Whether ASKING preceded the command that is answered now.
+    bool was_asking = false; ///< Whether ASKING was the last command.
 
     void end()
     {
@@ -74,19 +74,21 @@ struct wire
     }
 };
 
-/// All masters, on any connection. The test may give each of their replies.
+/// All masters, on any connection. The test may replace each of their replies.
 struct masters
 {
-    /// The reply of a master to a command of a lock; nothing: none.
+    /// The reply of a master to a command of a lock. Empty: no reply.
     std::function<std::optional<std::string>(const std::string& host, const words& asked)> answer;
     client_info client;           ///< The record of the client.
-    std::vector<served> map;      ///< Empty: there is one server, which is in no cluster.
+    std::vector<served> map;      ///< Empty: one server without a cluster.
     std::set<std::string> silent; ///< Hosts that do not answer.
-    std::set<std::string> down;   ///< Hosts that have lost the others: their map may be old.
+    /// Hosts that have lost the others, so that their map may be outdated.
+    std::set<std::string> down;
     std::map<std::string, std::string> instead;       ///< Other replies, by a command's first word.
-    std::vector<std::pair<std::string, words>> calls; ///< Of locks.
-    std::vector<std::shared_ptr<wire>> used;          ///< For each of them.
-    std::vector<std::pair<std::shared_ptr<wire>, words>> subscribed; ///< And left.
+    std::vector<std::pair<std::string, words>> calls; ///< Calls of lock commands.
+    std::vector<std::shared_ptr<wire>> used;          ///< The connection of each call.
+    /// Subscriptions and unsubscriptions.
+    std::vector<std::pair<std::shared_ptr<wire>, words>> subscribed;
     std::vector<std::shared_ptr<wire>> wires;
 
     [[nodiscard]] std::string shards() const
@@ -102,7 +104,7 @@ struct masters
         return text;
     }
 
-    /// Of a command that is answered by no push.
+    /// The reply to a command that is not answered by a push.
     std::optional<std::string> execute(const std::shared_ptr<wire>& to, const words& asked)
     {
         const std::string& host = to->host;
@@ -116,7 +118,7 @@ struct masters
             return bulk("a");
         if (asked[0] == "EVAL" && asked[2] == "0")
             return ":1\r\n";
-        if (asked[0] == "EVALSHA" && asked.size() == 3) // of no lock
+        if (asked[0] == "EVALSHA" && asked.size() == 3) // not for a lock
             return "*0\r\n";
         if (asked[0] == "TIME")
             return "*2\r\n" + bulk("1700000000") + bulk("0");
@@ -220,7 +222,7 @@ struct scripted_environment final : redis_store::environment
     const common_time& time;
 };
 
-/// Masters, and what runs and moves with them.
+/// The masters, with the context and the clock.
 struct masters_fixture
 {
     template <class Function>
@@ -237,7 +239,7 @@ struct masters_fixture
         move_time(time, by, [this] { poll(); });
     }
 
-    /// The end of all connections. Their user is closed before.
+    /// Ends all connections, whose user is already closed.
     void end_all()
     {
         for (const auto& each : all.wires)

@@ -1,4 +1,4 @@
-// A master that Sentinels watch, and what becomes of locks when it goes.
+// Locks at a master that Sentinels watch, when the master is lost.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
@@ -12,8 +12,8 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-/// A server may need seconds to be replaced: leases that outlive that, and others that do not, are
-/// wanted on purpose.
+/// The replacement of a server may take seconds. Some leases outlive that and others do not, on
+/// purpose.
 lock_options outliving()
 {
     lock_options options = long_leases();
@@ -21,7 +21,7 @@ lock_options outliving()
     return options;
 }
 
-/// All that has been written is on the replicas.
+/// Waits until all writes are on the replicas.
 void replicate(sentinel_deployment& deployment)
 {
     resp_client store = deployment.master().connect();
@@ -29,7 +29,7 @@ void replicate(sentinel_deployment& deployment)
     BOOST_TEST_REQUIRE(store.integer({"WAIT", "2", "20000"}) == 2);
 }
 
-/// The holder renews where the master is now.
+/// The holder renews at the current master.
 void goes_on(client_thread& of, const lease& held)
 {
     of.seen().clear();
@@ -44,13 +44,13 @@ void becomes_a_replica(redis_server& old)
             return old.connect().command({"ROLE"}).items.at(0).text == "slave";
         }
         catch (const resp_disconnected&) {
-            return false; // sent away with the others
+            return false; // disconnected with the others
         }
     };
     wait_until(demoted, 60s);
 }
 
-/// One lease that outlives a failover and one that does not, each of them waited for.
+/// One lease that outlives a failover and one that does not, each with a waiter.
 struct held_and_waited_for
 {
     held_and_waited_for()
@@ -59,19 +59,19 @@ struct held_and_waited_for
         replicate(deployment);
     }
 
-    /// The master has gone, or does not answer.
+    /// The master is lost, or does not answer.
     void comes_through()
     {
         deployment.wait_for_new_master();
-        // Without a server for longer than its lease: it got the report; its end depends on when it
-        // is requested again.
+        // Without a server for longer than its lease, the holder got the report. The end of its key
+        // depends on the next request.
         taken next = get(brief_waiting, 60s);
         BOOST_TEST_REQUIRE(!next.code, next.code.message());
         BOOST_TEST(!brief.valid());
         BOOST_TEST((get(lost) == condition::lease_ended));
         BOOST_TEST(next.held.fence() > brief_fence);
 
-        // The other one came through, with the lock that the new master knows.
+        // The other lease survives, and the new master has its lock.
         goes_on(holder, held);
         BOOST_TEST(held.fence() == fence);
         BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
@@ -93,7 +93,7 @@ struct held_and_waited_for
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(master_killed)
+BOOST_AUTO_TEST_CASE(lock_survives_a_killed_master)
 {
     held_and_waited_for s;
     s.deployment.kill_master();
@@ -107,9 +107,9 @@ BOOST_AUTO_TEST_CASE(master_killed)
     BOOST_TEST(!exists(store));
 }
 
-// The writes that the old master took while it was cut off are lost: a second grant is possible
-// then, and the fence is what tells them apart.
-BOOST_AUTO_TEST_CASE(row_09_failover_with_lost_writes)
+// The writes of the old master during its isolation are lost. A second grant is then possible, and
+// the fence distinguishes the two.
+BOOST_AUTO_TEST_CASE(row_09_fence_exceeds_a_grant_lost_in_a_failover)
 {
     sentinel_deployment deployment;
     client_thread holder(at(deployment.url()));
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(row_09_failover_with_lost_writes)
     client_thread other(at(deployment.url()));
     lease next = take(other, outliving());
     BOOST_TEST(next.fence() > fence);
-    // At the first contact with the new master it gets the report.
+    // At the first contact with the new master, the holder gets the report.
     old.kill();
     BOOST_TEST((get(lost, 60s) == errc::lost));
     BOOST_TEST(!held.valid());
@@ -135,9 +135,9 @@ BOOST_AUTO_TEST_CASE(row_09_failover_with_lost_writes)
     BOOST_TEST(next.valid());
 }
 
-// The connection stays open and answers READONLY from now on: that is no failure of a lock, but a
-// reason to look for the master.
-BOOST_AUTO_TEST_CASE(row_10_planned_demotion)
+// The connection remains open and answers READONLY from now on. That does not end a lease, but the
+// client looks for the master.
+BOOST_AUTO_TEST_CASE(row_10_lock_survives_a_planned_demotion)
 {
     sentinel_deployment deployment;
     client_thread holder(at(deployment.url()));
@@ -149,22 +149,22 @@ BOOST_AUTO_TEST_CASE(row_10_planned_demotion)
 
     redis_server& old = deployment.master();
     resp_client on_old = old.connect();
-    // The Sentinels choose the new one; they are notified afterwards, so that for a while there is
-    // no master at all.
+    // The Sentinels choose the new master, and are notified afterwards. For a while, there is no
+    // master at all.
     const auto next_index = (deployment.master_index() + 1) % sentinel_deployment::server_count;
     on_old.done({"REPLICAOF", "127.0.0.1", std::to_string(deployment.server(next_index).port())});
     BOOST_TEST(on_old.command({"SET", "k", "v"}).text.starts_with("READONLY"));
     holder.seen().wait_for(kind::renewal_late, 1, 60s);
     BOOST_TEST(held.valid());
-    // Sentinel may turn it back into the master, which it never stopped to be for them, or another
-    // one takes over.
+    // Sentinel may make it the master again, which it still is for the Sentinels, or promote
+    // another one.
     goes_on(holder, held);
     BOOST_TEST(held.fence() == fence);
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
     BOOST_TEST(hand_over(holder, std::move(held), waiting, 60s).valid());
 }
 
-BOOST_AUTO_TEST_CASE(row_10_planned_switch)
+BOOST_AUTO_TEST_CASE(row_10_lock_survives_a_planned_switch)
 {
     sentinel_deployment deployment;
     client_thread holder(at(deployment.url()));
@@ -185,15 +185,16 @@ BOOST_AUTO_TEST_CASE(row_10_planned_switch)
     BOOST_TEST(!exists(store));
 }
 
-// It answers no request and ends no connection; when it continues it is a replica.
-BOOST_AUTO_TEST_CASE(master_stopped)
+// The old master answers no request and ends no connection. When it continues, it is a replica.
+BOOST_AUTO_TEST_CASE(lock_survives_a_stopped_master)
 {
     held_and_waited_for s;
     redis_server& old = s.deployment.master();
     s.deployment.pause_master();
     s.comes_through();
 
-    // What was on its way to the old one runs there now, and has no effect on the new one.
+    // Outstanding requests to the old master are executed there now, without an effect on the new
+    // one.
     old.resume();
     becomes_a_replica(old);
     goes_on(s.holder, s.held);
@@ -203,8 +204,8 @@ BOOST_AUTO_TEST_CASE(master_stopped)
     BOOST_TEST(hand_over(s.holder, std::move(s.held), s.waiting, 60s).valid());
 }
 
-// The last Sentinel is enough to find the master; with none, connections that are there go on.
-BOOST_AUTO_TEST_CASE(sentinels_die_one_after_the_other)
+// The last Sentinel is enough to find the master. Without any, existing connections continue.
+BOOST_AUTO_TEST_CASE(lock_survives_the_loss_of_all_sentinels)
 {
     sentinel_deployment deployment;
     client_thread holder(at(deployment.url()));

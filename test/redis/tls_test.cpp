@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 const lock_options patient{.wait_limit = 20s};
 
-bool gets_in(const std::string& url)
+bool can_lock(const std::string& url)
 {
     client_thread user{config(url)};
     auto mine = get(user.start_lock("stock", patient));
@@ -32,7 +32,7 @@ error_code refusal(const std::string& url)
     return mine.code;
 }
 
-/// The name that a client requests in the handshake; empty: none.
+/// The name that a client sends in the handshake. Empty: none.
 std::string name_asked_for(const std::string& host, const std::string& query)
 {
     tls_greeting greeting;
@@ -42,8 +42,8 @@ std::string name_asked_for(const std::string& host, const std::string& query)
 
 } // namespace
 
-// Servers behind one address need it; an address is no name.
-BOOST_AUTO_TEST_CASE(a_server_is_greeted_by_its_name)
+// Several servers behind one address need the name. An address is not a name.
+BOOST_AUTO_TEST_CASE(handshake_names_the_host_unless_it_is_an_address)
 {
     for (const char* const query : {"", "verify=none"}) {
         BOOST_TEST(name_asked_for("localhost", query) == "localhost");
@@ -51,28 +51,28 @@ BOOST_AUTO_TEST_CASE(a_server_is_greeted_by_its_name)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_certificate_for_the_host_is_accepted)
+BOOST_AUTO_TEST_CASE(certificate_for_the_host_is_accepted)
 {
     const tls_server there("DNS:localhost,IP:127.0.0.1");
-    BOOST_TEST(gets_in(there.url("localhost", "ca=" + there.own.text)));
-    BOOST_TEST(gets_in(there.url("127.0.0.1", "ca=" + there.own.text)));
+    BOOST_TEST(can_lock(there.url("localhost", "ca=" + there.own.text)));
+    BOOST_TEST(can_lock(there.url("127.0.0.1", "ca=" + there.own.text)));
 }
 
-BOOST_AUTO_TEST_CASE(a_certificate_for_another_host_is_refused)
+BOOST_AUTO_TEST_CASE(certificate_for_another_host_is_rejected)
 {
     const tls_server there("DNS:elsewhere.example");
     BOOST_TEST((refusal(there.url("localhost", "ca=" + there.own.text)) == condition::store_fault));
-    BOOST_TEST(gets_in(there.url("localhost", "verify=none")));
+    BOOST_TEST(can_lock(there.url("localhost", "verify=none")));
 }
 
-BOOST_AUTO_TEST_CASE(a_certificate_that_nobody_vouches_for_is_refused)
+BOOST_AUTO_TEST_CASE(untrusted_certificate_is_rejected)
 {
     const tls_server there("DNS:localhost");
     const certificate other(there.files, "other", "DNS:localhost");
     BOOST_TEST((refusal(there.url("localhost", "ca=" + other.text)) == condition::store_fault));
 }
 
-BOOST_AUTO_TEST_CASE(a_server_without_tls_is_refused)
+BOOST_AUTO_TEST_CASE(server_without_tls_is_rejected)
 {
     const redis_server plain({}, {.tcp = true});
     BOOST_TEST((refusal("rediss://127.0.0.1:" + std::to_string(plain.port()) +
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_server_without_tls_is_refused)
 }
 
 // Certificates are replaced while programs run.
-BOOST_AUTO_TEST_CASE(authority_is_read_again_for_each_connection)
+BOOST_AUTO_TEST_CASE(certificate_authority_is_read_again_for_each_connection)
 {
     tls_server there("DNS:localhost");
     const certificate other(there.files, "other", "DNS:localhost");
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(authority_is_read_again_for_each_connection)
     client_thread user(config(there.url("localhost", "ca=" + authority)));
     BOOST_TEST(user.lock("stock", patient).held.valid());
 
-    // While it cannot be read, each attempt fails and says so.
+    // While the file cannot be read, each attempt fails with that cause.
     std::filesystem::remove(authority);
     user.seen().clear();
     resp_client admin = there.server.connect();
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(authority_is_read_again_for_each_connection)
     BOOST_TEST(user.lock("another", patient).held.valid());
 }
 
-BOOST_AUTO_TEST_CASE(authority_that_cannot_be_read_is_an_error_at_construction)
+BOOST_AUTO_TEST_CASE(unreadable_certificate_authority_is_a_construction_error)
 {
     BOOST_CHECK_EXCEPTION(
         refusal("rediss://localhost?ca=/no/such/file"), boost::system::system_error,

@@ -1,4 +1,4 @@
-// What each store on Redis says that it can do.
+// The traits of each store on Redis.
 #include <boost/test/unit_test.hpp>
 
 #include <leasehold/config.hpp>
@@ -48,7 +48,7 @@ std::string traits_of(const std::string& url)
 
 BOOST_AUTO_TEST_SUITE(traits_of_stores)
 
-BOOST_AUTO_TEST_CASE(of_each_deployment_and_layout)
+BOOST_AUTO_TEST_CASE(traits_depend_on_deployment_and_layout)
 {
     const std::string redisson = "announces queues refuses_late describes_holders "
                                  "replica_acks";
@@ -59,7 +59,8 @@ BOOST_AUTO_TEST_CASE(of_each_deployment_and_layout)
         BOOST_TEST_CONTEXT(url)
         {
             const std::string native = "queues describes_holders replica_acks";
-            // A heartbeat is one key for all locks of a client; slots are on many servers.
+            // A heartbeat is one key for all locks of a client, but the slots of a cluster are on
+            // several servers.
             const std::string native_here = cluster ? native : native + " dead_holder_grace";
             BOOST_TEST(traits_of(url + "layout=native") == native_here);
             BOOST_TEST(traits_of(url + "layout=redisson") == redisson);
@@ -73,8 +74,9 @@ BOOST_AUTO_TEST_CASE(of_each_deployment_and_layout)
     BOOST_TEST(traits_of("redlock://a,b,c?client_info=off") == "announces refuses_late quorum");
 }
 
-// Over the connection of an application: replicas are asked on one that is made for wake-ups.
-BOOST_AUTO_TEST_CASE(of_a_borrowed_connection)
+// Over an application's connection, confirmations use a separate connection, which exists only with
+// wake-ups.
+BOOST_AUTO_TEST_CASE(traits_of_an_application_connection_depend_on_wake_ups)
 {
     boost::asio::io_context context;
     const auto connection = std::make_shared<boost::redis::connection>(context);
