@@ -45,14 +45,14 @@ BOOST_AUTO_TEST_CASE(grant_is_completed_at_a_member_that_connects_later)
     const auto& created = s.members[2]->renewals[0];
     BOOST_TEST(created.create);
     BOOST_TEST(created.owners.at(0) == "a:1");
-    BOOST_TEST((created.budget > 9s && created.budget < 10s)); // while the two have it
+    BOOST_TEST((created.budget > 9s && created.budget < 10s)); // while the two members hold it
     s.keep(2, kept::yes);
     s.disconnect(2);
     s.connect(2);
-    BOOST_TEST(s.members[2]->renewals.size() == 1u); // it has it
+    BOOST_TEST(s.members[2]->renewals.size() == 1u); // the member has the lock
 }
 
-BOOST_AUTO_TEST_CASE(grant_is_completed_at_a_member_whose_answer_was_lost)
+BOOST_AUTO_TEST_CASE(grant_is_completed_at_a_member_whose_reply_was_lost)
 {
     scripted_quorum s;
     s.connect();
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(grant_is_completed_at_a_member_whose_answer_was_lost)
     BOOST_TEST(s.members[2]->renewals[0].create);
 }
 
-BOOST_AUTO_TEST_CASE(grant_that_all_members_answered_is_complete)
+BOOST_AUTO_TEST_CASE(grant_answered_by_all_members_is_complete)
 {
     scripted_quorum s;
     s.connect();
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(released_lock_is_not_created)
     }
 }
 
-BOOST_AUTO_TEST_CASE(creation_is_not_begun_after_the_lease)
+BOOST_AUTO_TEST_CASE(lock_is_not_created_after_the_lease)
 {
     two_of_three s;
     s.pass(9'900ms);
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(creation_is_not_begun_after_the_lease)
 BOOST_AUTO_TEST_CASE(renewal_counts_a_creation_while_a_majority_has_the_lock)
 {
     two_of_three s;
-    s.disconnect(0); // at once; it has the lock for 10 s
+    s.disconnect(0); // at once, and it has the lock for 10 s
     s.connect(2);
     s.members[2]->renewals.clear(); // the creation is lost
     s.renew_without_the_first();
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(renewal_counts_a_creation_while_a_majority_has_the_lock)
     BOOST_TEST((s.result() == renewal_result::renewed));
 }
 
-BOOST_AUTO_TEST_CASE(renewal_fails_without_an_answer_to_the_creation)
+BOOST_AUTO_TEST_CASE(renewal_fails_without_a_reply_to_the_creation)
 {
     for (const bool answers : {true, false}) {
         two_of_three s;
@@ -152,24 +152,24 @@ BOOST_AUTO_TEST_CASE(renewal_fails_without_an_answer_to_the_creation)
     }
 }
 
-BOOST_AUTO_TEST_CASE(member_that_said_it_lacks_the_lock_does_not_count)
+BOOST_AUTO_TEST_CASE(member_that_lacks_the_lock_does_not_count)
 {
     two_of_three s;
     s.connect(2);
     s.members[2]->renewals.clear();
     s.renew();
     s.keep(1, kept::yes);
-    s.keep(0, kept::free); // it has forgotten
+    s.keep(0, kept::free); // the member has lost the lock
     BOOST_TEST(s.members[0]->renewals.size() == 1u);
     s.pass(2s);
     BOOST_TEST_REQUIRE(s.renewed.has_value());
     BOOST_TEST((s.result() == renewal_result::failed));
     BOOST_TEST(s.members[0]->renewals.size() == 1u);
-    s.keep(2, kept::free); // late
+    s.keep(2, kept::free); // too late
     BOOST_TEST(s.members[2]->renewals.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(member_out_of_reach_does_not_count_after_its_lease)
+BOOST_AUTO_TEST_CASE(unreachable_member_does_not_count_after_its_lease)
 {
     two_of_three s;
     s.disconnect(0);

@@ -1,4 +1,4 @@
-// The results of a quorum's store for every combination of its members' replies.
+// The results of the quorum store for every combination of replies of its members.
 #include <boost/test/unit_test.hpp>
 
 #include "quorum/scripted_quorum.hpp"
@@ -28,7 +28,7 @@ using granted_t = acquire_reply::outcome;
 constexpr unsigned members = 3;
 constexpr unsigned majority = 2;
 
-/// Calls it with each choice of one of `kinds` for each member.
+/// Calls `check` with each combination of one of `kinds` for each member.
 template <class Function>
 void for_each_combination(std::size_t kinds, Function check)
 {
@@ -48,7 +48,7 @@ std::ptrdiff_t many(const std::array<std::size_t, members>& all, std::size_t kin
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_an_entry)
+BOOST_AUTO_TEST_CASE(every_combination_of_replies_to_a_reentrant_acquisition_is_decided)
 {
     enum : std::size_t
     {
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_an_entry)
         }
         const bool granted = many(says, yes) >= majority;
         for (unsigned i = 0; i < members; ++i) {
-            // A minority that was entered is not prolonged.
+            // A reentrant acquisition of a minority is not renewed.
             BOOST_TEST_REQUIRE(s.members[i]->renewals.size() == (granted ? 1u : 0u));
             if (granted)
                 s.keep(i, says[i] == yes ? quorum::kept::yes : quorum::kept::free);
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_an_entry)
             BOOST_TEST((!code && reply.result == granted_t::late));
         else
             BOOST_TEST((code == errc::no_quorum));
-        // Left wherever it may be in.
+        // The owner is released at each member that may have it.
         for (unsigned i = 0; i < members; ++i) {
             const bool may_be_in = says[i] == yes || says[i] == unknown || says[i] == silence;
             if (may_be_in && !granted) {
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_an_entry)
     });
 }
 
-BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_a_release)
+BOOST_AUTO_TEST_CASE(every_combination_of_replies_to_a_release_is_decided)
 {
     enum : std::size_t
     {
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_a_release)
         BOOST_TEST_REQUIRE(s.left.has_value());
         const auto& [code, reply] = *s.left;
         if (answers < majority) {
-            // One more could say otherwise.
+            // One more member could decide otherwise.
             BOOST_TEST((code == (many(says, denied) >= majority ? errc::permission_denied
                                                                 : errc::no_quorum)));
         }
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_a_release)
                 BOOST_TEST(reply.receivers_known == known);
             }
         }
-        // A release is repeated quietly after a temporary refusal, not after a permanent one.
+        // A release is repeated quietly after a temporary rejection, but not after a permanent one.
         std::array<std::size_t, members> before{};
         for (unsigned i = 0; i < members; ++i)
             before[i] = s.members[i]->releases.size();
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_a_release)
     });
 }
 
-BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_a_renewal)
+BOOST_AUTO_TEST_CASE(every_combination_of_replies_to_a_renewal_is_decided)
 {
     enum : std::size_t
     {
@@ -213,8 +213,8 @@ BOOST_AUTO_TEST_CASE(every_combination_of_answers_to_a_renewal)
     });
 }
 
-// When others could still say otherwise, trying again may help.
-BOOST_AUTO_TEST_CASE(what_all_refuse_for_good_is_refused_for_good)
+// While other members could still decide otherwise, a retry may help.
+BOOST_AUTO_TEST_CASE(request_is_rejected_permanently_if_too_few_members_remain)
 {
     struct deployment
     {
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(what_all_refuse_for_good_is_refused_for_good)
                         s.let_in(i, {}, of(size - 1 - i));
                 s.pass(1s);
                 BOOST_TEST_REQUIRE(s.got.has_value());
-                // What was decided before all had refused is not for good.
+                // A decision before all members have rejected is not permanent.
                 if (s.got->first != errc::no_quorum)
                     BOOST_TEST((s.got->first == expected));
                 s.release();
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(what_all_refuse_for_good_is_refused_for_good)
             }
 }
 
-BOOST_AUTO_TEST_CASE(a_batch_of_renewals_waits_as_long_as_its_shortest_lease_allows)
+BOOST_AUTO_TEST_CASE(batch_of_renewals_waits_for_an_eighth_of_its_shortest_lease)
 {
     for (const bool shortest_first : {false, true}) {
         site s;
@@ -268,8 +268,8 @@ BOOST_AUTO_TEST_CASE(a_batch_of_renewals_waits_as_long_as_its_shortest_lease_all
     }
 }
 
-// Later than that it would give a lock to one whose lease is over.
-BOOST_AUTO_TEST_CASE(what_is_written_back_runs_while_the_lease_is_valid_or_not_at_all)
+// A later creation would grant a lock whose lease has expired.
+BOOST_AUTO_TEST_CASE(lock_is_created_again_only_while_the_lease_is_valid)
 {
     site s;
     s.connect();
@@ -280,10 +280,10 @@ BOOST_AUTO_TEST_CASE(what_is_written_back_runs_while_the_lease_is_valid_or_not_a
     s.keep(0, kept::yes);
     s.keep(1, kept::yes);
     BOOST_TEST_REQUIRE(s.members[2]->renewals.size() == 2u);
-    BOOST_TEST((s.members[2]->renewals[1].budget == 10s - 102ms - 300ms)); // 1 % and 2 ms
+    BOOST_TEST((s.members[2]->renewals[1].budget == 10s - 102ms - 300ms)); // minus 1 % and 2 ms
 }
 
-BOOST_AUTO_TEST_CASE(a_release_that_is_refused_for_good_when_it_is_repeated_is_not_repeated_again)
+BOOST_AUTO_TEST_CASE(permanently_rejected_release_is_not_repeated_again)
 {
     for (const bool for_good : {false, true}) {
         site s;
@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_is_refused_for_good_when_it_is_repeated_is_n
     }
 }
 
-BOOST_AUTO_TEST_CASE(only_the_release_of_the_same_entry_ends_what_a_renewal_writes_back)
+BOOST_AUTO_TEST_CASE(only_the_release_of_the_same_entry_stops_its_creation)
 {
     struct row
     {
@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(only_the_release_of_the_same_entry_ends_what_a_renewal_writ
         }
 }
 
-BOOST_AUTO_TEST_CASE(a_member_that_says_that_it_is_silent_is_asked_when_it_is_over)
+BOOST_AUTO_TEST_CASE(silent_member_is_asked_again_after_its_silence)
 {
     site s;
     s.connect();
@@ -343,7 +343,7 @@ BOOST_AUTO_TEST_CASE(a_member_that_says_that_it_is_silent_is_asked_when_it_is_ov
     BOOST_TEST(s.members[2]->votes.size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(each_member_that_does_not_grant_says_why)
+BOOST_AUTO_TEST_CASE(failed_lock_names_the_reason_of_each_member)
 {
     site s(5, 3);
     s.connect(0);
@@ -368,7 +368,7 @@ BOOST_AUTO_TEST_CASE(each_member_that_does_not_grant_says_why)
                "member4: the server did not execute the command; a retry may succeed (NOAUTH x)");
 }
 
-BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_that_failed_is_told)
+BOOST_AUTO_TEST_CASE(failed_acquire_reports_each_reply)
 {
     struct row
     {
@@ -406,15 +406,15 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_acquire_that_failed_is_told)
             BOOST_TEST(told == (text.empty() ? text
                                              : "2 of 5 members granted it; member2: " + text +
                                                    "; member3: " + text));
-            if (text.empty()) // that is a reply, and no error
+            if (text.empty()) // this is a reply, and not an error
                 BOOST_TEST((!s.got->first &&
                             s.got->second.result ==
                                 (each.says == ballot_t::late ? granted_t::late : granted_t::held)));
         }
 }
 
-// Members get it when they return; a closed store sends nothing.
-BOOST_AUTO_TEST_CASE(of_a_release_that_nobody_can_be_asked_for_nothing_is_known)
+// Members get the release when they reconnect. A closed store sends nothing.
+BOOST_AUTO_TEST_CASE(release_without_a_reachable_member_has_an_unknown_outcome)
 {
     for (const bool closed : {false, true}) {
         site s;
@@ -432,8 +432,8 @@ BOOST_AUTO_TEST_CASE(of_a_release_that_nobody_can_be_asked_for_nothing_is_known)
     }
 }
 
-// Where too few are left to say what was granted, one of them may come back.
-BOOST_AUTO_TEST_CASE(members_that_can_not_be_assembled_are_looked_at_again_and_again)
+// If too few members remain to tell which locks were granted, one of them may return.
+BOOST_AUTO_TEST_CASE(incomplete_quorum_is_polled_again_and_again)
 {
     site s;
     s.connect(0, {.is_member = true, .epoch = 3});
@@ -449,7 +449,7 @@ BOOST_AUTO_TEST_CASE(members_that_can_not_be_assembled_are_looked_at_again_and_a
         return any;
     };
     s.pass(50ms);
-    // At first soon, for another client may be about to do it; then rarely.
+    // Quickly at first, because another client may be about to assemble the quorum. Then rarely.
     for (int i = 0; i < 6; ++i) {
         BOOST_TEST(look());
         if (i < 5)

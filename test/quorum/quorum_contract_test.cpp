@@ -1,4 +1,4 @@
-// What every store has to keep, by a store that is made of five servers.
+// The contract of every store, for a store that is a quorum of five servers.
 #include <boost/test/unit_test.hpp>
 
 #include "support/quorum_deployment.hpp"

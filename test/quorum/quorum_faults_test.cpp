@@ -16,7 +16,7 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-/// So that members that stand still are noticed soon.
+/// Short limits, so that unresponsive members are detected soon.
 config settings_of(const quorum_deployment& servers, std::uint32_t grants = 0)
 {
     config settings = servers.settings();
@@ -30,7 +30,7 @@ void wait_until_member(quorum_deployment& servers, std::size_t number)
     wait_until([&] { return servers.is_member(number); });
 }
 
-/// A client, after it has had the lock once: then all servers are members.
+/// A client that has acquired the lock once, so that all servers are members.
 struct lab
 {
     explicit lab(std::size_t members, std::uint32_t grants = 0)
@@ -42,7 +42,7 @@ struct lab
             wait_until_member(servers, i);
     }
 
-    // On a busy machine a majority takes long to answer, and a release is given up with its lease.
+    // On a busy machine, a majority takes long to answer, and a release is given up with its lease.
     void grants(int times)
     {
         for (int i = 0; i < times; ++i)
@@ -62,7 +62,7 @@ error_code refused_by(client_thread& who, std::chrono::milliseconds lease = 60s)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(Q8_a_minority_that_is_dead_or_stands_still_disturbs_nobody)
+BOOST_AUTO_TEST_CASE(Q8_dead_or_unresponsive_minority_does_not_affect_locks)
 {
     lab l(5);
     l.servers[0].kill();
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(Q15_lease_survives_a_member_that_fails_right_after_the_gran
     BOOST_TEST(!l.a.release(std::move(held)));
 }
 
-BOOST_AUTO_TEST_CASE(a_majority_that_is_lost_comes_back)
+BOOST_AUTO_TEST_CASE(locks_are_granted_again_after_a_lost_majority_returns)
 {
     lab l(5);
     lease held = take(l.a, leases_of(500ms));
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_majority_that_is_lost_comes_back)
     l.grants(6);
 }
 
-BOOST_AUTO_TEST_CASE(no_quorum_says_who_failed_how)
+BOOST_AUTO_TEST_CASE(lock_without_a_quorum_fails_with_no_quorum)
 {
     lab l(3);
     l.servers[1].kill();
@@ -131,9 +131,9 @@ BOOST_AUTO_TEST_CASE(no_quorum_says_who_failed_how)
     l.servers[2].start();
 }
 
-// One member after the other loses all its data; the held lease is created again at those that lost
-// it, and outlives them all.
-BOOST_AUTO_TEST_CASE(Q6_a_lease_and_its_fence_survive_members_that_are_emptied_in_turn)
+// One member after the other loses all its data. The held lock is created again at each of them,
+// and its lease survives.
+BOOST_AUTO_TEST_CASE(Q6_lease_survives_members_that_are_emptied_in_turn)
 {
     lab l(3);
     lease held = take(l.a, leases_of(600ms));
@@ -147,7 +147,8 @@ BOOST_AUTO_TEST_CASE(Q6_a_lease_and_its_fence_survive_members_that_are_emptied_i
         BOOST_TEST(held.valid());
         BOOST_TEST((refused_by(l.b, 300ms) == errc::held));
     }
-    // The silence of the next member that loses its data is known though none was asked since.
+    // The silence of the next member that loses its data is known, although no member was asked
+    // since.
     for (std::size_t each = 0; each < l.servers.size(); ++each)
         BOOST_TEST(l.servers[each].connect().command({"HGET", "leasehold:quorum", "lease"}).text ==
                    "600");
@@ -156,7 +157,7 @@ BOOST_AUTO_TEST_CASE(Q6_a_lease_and_its_fence_survive_members_that_are_emptied_i
     l.grants(6);
 }
 
-BOOST_AUTO_TEST_CASE(Q6_fences_rise_over_members_that_are_flushed_or_restarted_in_turn)
+BOOST_AUTO_TEST_CASE(Q6_fences_rise_while_members_are_emptied_in_turn)
 {
     lab l(5);
     for (std::size_t round = 0; round < 5; ++round) {
@@ -171,19 +172,19 @@ BOOST_AUTO_TEST_CASE(Q6_fences_rise_over_members_that_are_flushed_or_restarted_i
     }
 }
 
-BOOST_AUTO_TEST_CASE(fences_rise_when_two_of_five_forget_at_once)
+BOOST_AUTO_TEST_CASE(fences_rise_when_two_of_five_members_lose_their_data)
 {
     lab l(5, 4);
     l.grants(4);
     l.servers[1].connect().command({"FLUSHALL"});
     l.servers[4].connect().command({"FLUSHALL"});
-    l.grants(6); // waiters get the lock when the two are members again
+    l.grants(6); // waiters get the lock when the two servers are members again
     wait_until_member(l.servers, 1);
     wait_until_member(l.servers, 4);
     l.grants(4);
 }
 
-BOOST_AUTO_TEST_CASE(too_few_members_left_is_an_error_and_can_be_mended)
+BOOST_AUTO_TEST_CASE(too_few_members_are_an_error_until_the_record_is_deleted)
 {
     lab l(3);
     for (const std::size_t each : {0u, 1u})
@@ -196,7 +197,7 @@ BOOST_AUTO_TEST_CASE(too_few_members_left_is_an_error_and_can_be_mended)
     wait_until([&] { return !refused_by(l.a, 300ms); });
 }
 
-BOOST_AUTO_TEST_CASE(the_first_start_needs_all_members)
+BOOST_AUTO_TEST_CASE(first_start_needs_all_members)
 {
     quorum_deployment servers(3);
     servers[2].kill();
@@ -205,12 +206,12 @@ BOOST_AUTO_TEST_CASE(the_first_start_needs_all_members)
     servers[2].start();
     lock_options patient = leases_of(300ms);
     next_gets_in(a, 0, patient);
-    // From here on a majority is enough.
+    // From here on, a majority is enough.
     servers[0].kill();
     next_gets_in(a, 0, patient);
 }
 
-BOOST_AUTO_TEST_CASE(all_members_restarted_at_once_begin_anew_above_what_they_know)
+BOOST_AUTO_TEST_CASE(fences_rise_after_all_members_restart_at_once)
 {
     quorum_deployment servers(3, {"--appendonly", "yes"});
     client_thread a(settings_of(servers));
@@ -224,7 +225,7 @@ BOOST_AUTO_TEST_CASE(all_members_restarted_at_once_begin_anew_above_what_they_kn
     next_gets_in(a, fence, leases_of(300ms));
 }
 
-BOOST_AUTO_TEST_CASE(Q4_a_release_reaches_members_that_did_not_answer)
+BOOST_AUTO_TEST_CASE(Q4_release_reaches_unresponsive_members_later)
 {
     lab l(3);
     lease held = take(l.a);
@@ -232,11 +233,11 @@ BOOST_AUTO_TEST_CASE(Q4_a_release_reaches_members_that_did_not_answer)
     l.servers[1].pause();
     BOOST_TEST(!l.a.release(std::move(held)));
     l.servers[1].resume();
-    // Its lease time is a minute.
+    // The lease time is a minute.
     wait_until([&] { return l.servers.count(stock) == 0; });
 }
 
-BOOST_AUTO_TEST_CASE(Q4_F9_a_failed_acquire_leaves_nothing_behind)
+BOOST_AUTO_TEST_CASE(Q4_F9_failed_acquire_leaves_no_lock_at_any_member)
 {
     lab l(5);
     for (const std::size_t each : {0u, 2u, 4u})
@@ -245,12 +246,12 @@ BOOST_AUTO_TEST_CASE(Q4_F9_a_failed_acquire_leaves_nothing_behind)
     for (const std::size_t each : {0u, 2u, 4u})
         l.servers[each].resume();
     wait_until([&] { return l.servers.count(stock) == 0; });
-    // Nothing comes late.
+    // No late request takes effect.
     l.grants(4);
     wait_until([&] { return l.servers.count(stock) == 0; });
 }
 
-BOOST_AUTO_TEST_CASE(locks_of_other_libraries_exclude_and_are_excluded)
+BOOST_AUTO_TEST_CASE(locks_exclude_those_of_other_redlock_libraries)
 {
     lab l(3);
     for (const std::size_t each : {0u, 1u})
@@ -258,7 +259,7 @@ BOOST_AUTO_TEST_CASE(locks_of_other_libraries_exclude_and_are_excluded)
     BOOST_TEST((refused_by(l.a) == errc::held));
     l.servers[0].connect().done({"DEL", stock});
     lease held = take(l.a);
-    // Two of three reject requests for a majority.
+    // Two of three members reject other libraries, which need a majority.
     int refusals = 0;
     for (std::size_t i = 0; i < l.servers.size(); ++i) {
         auto store = l.servers[i].connect();
@@ -268,12 +269,12 @@ BOOST_AUTO_TEST_CASE(locks_of_other_libraries_exclude_and_are_excluded)
     BOOST_TEST(!l.a.release(std::move(held)));
 }
 
-BOOST_AUTO_TEST_CASE(a_release_wakes_who_waits)
+BOOST_AUTO_TEST_CASE(release_wakes_the_waiter)
 {
     lab l(5);
     lease held = take(l.a);
     lock_options patient = long_leases();
-    patient.backoff_floor = 20s; // only a release can wake it in time
+    patient.backoff_floor = 20s; // only the release can wake the waiter in time
     patient.backoff_ceiling = 20s;
     for (int i = 0; i < 10; ++i) {
         client_thread& from = i % 2 == 0 ? l.a : l.b;
@@ -284,7 +285,7 @@ BOOST_AUTO_TEST_CASE(a_release_wakes_who_waits)
     BOOST_TEST(!l.a.release(std::move(held)));
 }
 
-BOOST_AUTO_TEST_CASE(re_entry_holds_at_a_quorum)
+BOOST_AUTO_TEST_CASE(reentrant_acquisition_holds_the_lock_at_a_quorum)
 {
     lab l(5);
     lease first = take(l.a);
@@ -299,8 +300,8 @@ BOOST_AUTO_TEST_CASE(re_entry_holds_at_a_quorum)
     wait_until([&] { return l.servers.count(stock) == 0; });
 }
 
-// With the rights that the documentation says are enough.
-BOOST_AUTO_TEST_CASE(a_user_with_few_rights_can_do_all)
+// With the documented rights.
+BOOST_AUTO_TEST_CASE(documented_rights_are_sufficient_at_each_member)
 {
     const auto command = documented_rights("At each member of a `redlock://`");
     quorum_deployment servers(3);

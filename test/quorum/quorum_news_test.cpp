@@ -1,4 +1,4 @@
-// What the store of a quorum tells of releases, and when, by what its members tell.
+// When the store of a quorum reports releases, depending on the reports of its members.
 #include <boost/test/unit_test.hpp>
 
 #include "quorum/scripted_quorum.hpp"
@@ -14,7 +14,7 @@ using namespace leasehold::test;
 using namespace std::chrono_literals;
 using words = std::vector<std::string>;
 
-// For how long what some members tell waits for the others.
+// The time for which the reports of some members wait for the others.
 constexpr auto merge_time = 10ms;
 constexpr auto watch_time = 50ms;
 
@@ -26,7 +26,7 @@ struct fixture : scripted_quorum
         watch("lock");
     }
 
-    /// All members report releases, and that was reported.
+    /// All members report releases, and this watch was reported.
     void watched()
     {
         for (unsigned i = 0; i < members.size(); ++i)
@@ -40,7 +40,7 @@ struct fixture : scripted_quorum
 
 BOOST_FIXTURE_TEST_SUITE(quorum_news, fixture)
 
-BOOST_AUTO_TEST_CASE(all_members_watch_as_often_as_it_changes)
+BOOST_AUTO_TEST_CASE(each_change_of_a_watch_is_sent_to_all_members)
 {
     watch("lock");
     watch("other");
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(all_members_watch_as_often_as_it_changes)
         BOOST_TEST((each->watches == words{"watch lock", "watch other", "unwatch lock"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_is_in_effect_when_all_that_are_reachable_watch)
+BOOST_AUTO_TEST_CASE(watch_takes_effect_when_all_reachable_members_watch)
 {
     watches(0);
     watches(1);
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_watch_is_in_effect_when_all_that_are_reachable_watch)
     BOOST_TEST((hints == words{"lock"}));
 }
 
-BOOST_AUTO_TEST_CASE(members_that_cannot_be_reached_are_not_waited_for)
+BOOST_AUTO_TEST_CASE(watch_does_not_wait_for_unreachable_members)
 {
     disconnect(2);
     watches(0);
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(members_that_cannot_be_reached_are_not_waited_for)
     BOOST_TEST((hints == words{"lock"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_majority_that_watches_is_enough_after_a_moment)
+BOOST_AUTO_TEST_CASE(watching_majority_is_enough_after_a_delay)
 {
     watches(0);
     watches(1);
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_majority_that_watches_is_enough_after_a_moment)
     BOOST_TEST((hints == words{"lock"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_minority_that_watches_is_no_watch)
+BOOST_AUTO_TEST_CASE(watching_minority_is_not_enough)
 {
     watches(0);
     pass(watch_time);
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_minority_that_watches_is_no_watch)
     BOOST_TEST((hints == words{"lock"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_that_was_lost_is_told_when_it_is_in_effect_again)
+BOOST_AUTO_TEST_CASE(restored_watch_is_reported_again)
 {
     watched();
     is_deaf(0);
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_watch_that_was_lost_is_told_when_it_is_in_effect_again)
     BOOST_TEST((hints == words{"lock"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_release_is_told_once_when_it_can_be_had)
+BOOST_AUTO_TEST_CASE(release_is_reported_once_when_a_majority_reports_it)
 {
     watched();
     tells(0, "a:1");
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_release_is_told_once_when_it_can_be_had)
     BOOST_TEST((hints == words{"lock", "lock"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_release_that_too_few_tell_is_told_after_a_moment)
+BOOST_AUTO_TEST_CASE(release_reported_by_too_few_members_is_reported_after_a_delay)
 {
     watched();
     tells(1, "a:1");
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_too_few_tell_is_told_after_a_moment)
     BOOST_TEST((hints == words{"lock"}));
 }
 
-BOOST_AUTO_TEST_CASE(another_release_does_not_put_it_off)
+BOOST_AUTO_TEST_CASE(another_release_does_not_postpone_the_report)
 {
     watched();
     tells(0, "a:1");
@@ -150,8 +150,8 @@ BOOST_AUTO_TEST_CASE(another_release_does_not_put_it_off)
     BOOST_TEST((hints == words{"lock"}));
 }
 
-// Two of them are due at different times.
-BOOST_AUTO_TEST_CASE(what_is_due_first_is_told_first)
+// Two reports with different due times.
+BOOST_AUTO_TEST_CASE(reports_come_in_order_of_their_due_times)
 {
     watch("other");
     watches(0, "other");
@@ -161,14 +161,14 @@ BOOST_AUTO_TEST_CASE(what_is_due_first_is_told_first)
     pass(merge_time);
     BOOST_TEST((hints == words{"lock"}));
     watches(0);
-    watches(1); // again after 50 ms, which is behind the other
+    watches(1); // again after 50 ms, later than the other name
     pass(watch_time - 20ms - merge_time);
     BOOST_TEST((hints == words{"lock", "other"}));
     pass(watch_time);
     BOOST_TEST((hints == words{"lock", "other", "lock"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_release_while_a_watch_is_to_be_told_is_not_put_off_by_it)
+BOOST_AUTO_TEST_CASE(pending_watch_does_not_postpone_a_release)
 {
     tells(0, "a:1");
     pass(1ms);
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(a_release_while_a_watch_is_to_be_told_is_not_put_off_by_it)
     BOOST_TEST((hints == words{"lock"}));
 }
 
-BOOST_AUTO_TEST_CASE(nobody_hears_of_what_is_not_watched_any_more)
+BOOST_AUTO_TEST_CASE(unwatched_name_is_not_reported)
 {
     watched();
     tells(0, "a:1");
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(nobody_hears_of_what_is_not_watched_any_more)
     BOOST_TEST(hints.empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_listener_may_end_a_watch_that_is_about_to_be_told)
+BOOST_AUTO_TEST_CASE(listener_can_unwatch_a_name_with_a_pending_report)
 {
     watch("other");
     tells(0, "a:1");

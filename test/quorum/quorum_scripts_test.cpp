@@ -1,4 +1,4 @@
-// The scripts of a quorum's member, each reply by itself, at a server whose clock the test moves.
+// The scripts of a quorum member: each of their replies, at a server whose clock the test moves.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/protocol/script.hpp"
@@ -99,14 +99,14 @@ struct member : script_scene
 
 BOOST_AUTO_TEST_SUITE(quorum_scripts, *with_a_clock())
 
-BOOST_AUTO_TEST_CASE(a_stranger_grants_nothing_until_its_silence_is_over)
+BOOST_AUTO_TEST_CASE(blank_server_grants_nothing_until_its_silence_ends)
 {
     member m;
     BOOST_TEST(m.acquire({.first = m.now()}).at(0) == -3);
     const numbers found = m.look(7);
     BOOST_TEST((found == numbers{0, 0, 0, 0, 7, 0, 0, m.now()}));
     m.clock.advance(2s);
-    BOOST_TEST(m.seed(8, 3, 100, 5'000).at(0) == 0); // of another that forgot
+    BOOST_TEST(m.seed(8, 3, 100, 5'000).at(0) == 0); // the nonce of another blank server
     BOOST_TEST((m.seed(7, 3, 100, 5'000, 4'000, 21) == numbers{1, 3'000, m.now()}));
     BOOST_TEST((m.seed(7, 4, 100, 9'000) == numbers{2, 3'000, m.now()}));
     BOOST_TEST((m.look(9) == numbers{1, 3, 100, 4'000, 7, 3'000, 21, m.now()}));
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(a_stranger_grants_nothing_until_its_silence_is_over)
     BOOST_TEST(m.acquire({.first = m.now(), .epoch = 3}).at(0) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_clock_that_was_set_back_makes_no_silence_longer)
+BOOST_AUTO_TEST_CASE(silence_is_not_extended_by_a_clock_that_was_set_back)
 {
     member m;
     m.look();
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_clock_that_was_set_back_makes_no_silence_longer)
     BOOST_TEST(m.seed(7, 1, 0, 5'000).at(1) == 5'000);
 }
 
-BOOST_AUTO_TEST_CASE(fences_are_accepted_once_and_rise)
+BOOST_AUTO_TEST_CASE(each_fence_is_accepted_once)
 {
     member m;
     m.join();
@@ -132,13 +132,13 @@ BOOST_AUTO_TEST_CASE(fences_are_accepted_once_and_rise)
     BOOST_TEST((m.acquire({.first = first, .count = 5}) == numbers{1, first + 4, 0, 0, m.now()}));
     BOOST_TEST((m.acquire({.first = first + 4}) == numbers{2, first + 4, 0, 0, m.now()}));
     BOOST_TEST((m.acquire({.first = first + 5}) == numbers{1, first + 5, 0, 0, m.now()}));
-    // A request that does not want to take the lock does not ask for its holder.
+    // A request that must not take a free lock does not report a holder.
     BOOST_TEST((m.acquire({.name = "free", .first = first, .only_ours = true}) ==
                 numbers{0, 0, -2, 0, m.now()}));
     BOOST_TEST(m.client.integer({"EXISTS", "free", "free:fence"}) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(another_is_told_how_long_it_is_held_and_by_whom)
+BOOST_AUTO_TEST_CASE(acquire_of_a_held_lock_returns_its_ttl_and_holder)
 {
     member m;
     m.join();
@@ -149,14 +149,14 @@ BOOST_AUTO_TEST_CASE(another_is_told_how_long_it_is_held_and_by_whom)
         (m.acquire({.owner = "b", .first = first + 9}) == numbers{0, first, 9'000, 0, m.now()}));
     BOOST_TEST((m.acquire({.owner = "b", .first = first + 9, .asks_holder = true}) ==
                 numbers{0, first, 9'000, 10, m.now()}));
-    // Its owner prolongs it, and does not make it shorter.
+    // The owner extends the lock, but never shortens it.
     m.acquire({.first = first + 10, .lease = 3'000});
     BOOST_TEST(m.left() == 9'000);
     m.acquire({.first = first + 11, .lease = 20'000});
     BOOST_TEST(m.left() == 20'000);
 }
 
-BOOST_AUTO_TEST_CASE(requests_that_come_too_late_or_from_too_early_are_refused)
+BOOST_AUTO_TEST_CASE(late_or_outdated_requests_are_rejected)
 {
     member m;
     m.join(3);
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(requests_that_come_too_late_or_from_too_early_are_refused)
     BOOST_TEST((m.acquire({.first = now, .epoch = 3}) == numbers{-5, 0, 4, 0, now}));
 }
 
-BOOST_AUTO_TEST_CASE(a_name_whose_fence_was_forgotten_begins_above_all_that_are_as_old)
+BOOST_AUTO_TEST_CASE(fence_of_a_forgotten_name_exceeds_all_forgotten_fences)
 {
     for (const bool forgotten : {false, true}) {
         member m;
@@ -188,8 +188,8 @@ BOOST_AUTO_TEST_CASE(a_name_whose_fence_was_forgotten_begins_above_all_that_are_
     }
 }
 
-// How long ago anything was is not known then.
-BOOST_AUTO_TEST_CASE(a_clock_that_was_set_back_makes_all_fences_old)
+// The age of any fence is unknown then.
+BOOST_AUTO_TEST_CASE(clock_that_was_set_back_expires_all_fences)
 {
     member m;
     m.join();
@@ -202,13 +202,13 @@ BOOST_AUTO_TEST_CASE(a_clock_that_was_set_back_makes_all_fences_old)
     BOOST_TEST(said.at(1) == first);
 }
 
-BOOST_AUTO_TEST_CASE(a_member_that_adopts_an_epoch_says_what_it_knows)
+BOOST_AUTO_TEST_CASE(member_that_adopts_an_epoch_returns_its_record)
 {
     member m;
     const auto adopt = [&](int epoch) {
         return m.answer(of_quorum().adopt, {"member"}, {std::to_string(epoch)});
     };
-    BOOST_TEST(adopt(9).at(0) == 0); // no member
+    BOOST_TEST(adopt(9).at(0) == 0); // not a member
     m.join(3);
     const std::int64_t first = m.now();
     m.acquire({.first = first, .epoch = 3});
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(a_member_that_adopts_an_epoch_says_what_it_knows)
     BOOST_TEST(m.acquire({.first = first, .epoch = 4}).at(0) == -5);
 }
 
-BOOST_AUTO_TEST_CASE(a_renewal_creates_where_it_is_asked_to_and_in_time)
+BOOST_AUTO_TEST_CASE(renewal_creates_a_lock_only_on_request_and_in_time)
 {
     member m;
     m.join();
@@ -231,9 +231,9 @@ BOOST_AUTO_TEST_CASE(a_renewal_creates_where_it_is_asked_to_and_in_time)
     BOOST_TEST(m.left() == 5'000); // no shorter
     BOOST_TEST(m.renew(9'000, false) == 1);
     BOOST_TEST(m.left() == 9'000);
-    BOOST_TEST(m.renew(20'000, true, 0, {}, "b") == 0); // another's
+    BOOST_TEST(m.renew(20'000, true, 0, {}, "b") == 0); // another owner
     BOOST_TEST(m.left() == 9'000);
-    BOOST_TEST(m.renew(20'000, false, 0, "e1") == 2); // has not entered
+    BOOST_TEST(m.renew(20'000, false, 0, "e1") == 2); // not acquired reentrantly
     BOOST_TEST(m.renew(20'000, true, 0, "e1", "b") == 0);
     BOOST_TEST(m.left() == 9'000);
     BOOST_TEST(m.enter("e1") == 1);
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_creates_where_it_is_asked_to_and_in_time)
     BOOST_TEST(m.left("lock:entries") == 20'000);
 }
 
-BOOST_AUTO_TEST_CASE(an_entry_that_a_member_missed_is_created_beside_who_is_in_there)
+BOOST_AUTO_TEST_CASE(missing_entry_is_created_beside_existing_ones)
 {
     member m;
     m.join();
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(an_entry_that_a_member_missed_is_created_beside_who_is_in_t
     BOOST_TEST(m.renew(10'000, true, m.now() - 1, "e1") == 2); // too late
     BOOST_TEST(m.renew(10'000, true, 0, "e1") == 1);
     BOOST_TEST(m.renew(10'000, false, 0, "e1") == 1);
-    BOOST_TEST(m.renew(10'000, false) == 1); // the first is in still
+    BOOST_TEST(m.renew(10'000, false) == 1); // the first entry still exists
     BOOST_TEST(m.renew(10'000, false, 0, "e2") == 2);
     BOOST_TEST(m.release("") == 2);
     BOOST_TEST(m.renew(10'000, false) == 2);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(an_entry_that_a_member_missed_is_created_beside_who_is_in_t
     BOOST_TEST(m.release("e1") == 2);
     BOOST_TEST(m.release("e2") == 1);
     BOOST_TEST(m.client.integer({"EXISTS", "lock", "lock:entries"}) == 0);
-    // It was free: the first may have been released.
+    // The lock was free, so the first entry may have been released.
     BOOST_TEST(m.renew(10'000, true, 0, "e1") == 1);
     BOOST_TEST(m.renew(10'000, false) == 2);
     BOOST_TEST(m.renew(10'000, true) == 1);
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(an_entry_that_a_member_missed_is_created_beside_who_is_in_t
     BOOST_TEST(m.release("") == 1);
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_created_in_part_without_memory)
+BOOST_AUTO_TEST_CASE(lock_is_not_created_partly_without_memory)
 {
     member m;
     m.join();
@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_created_in_part_without_memory)
     BOOST_TEST(m.renew(5'000, false, 0, "e2") == 2);
 }
 
-BOOST_AUTO_TEST_CASE(an_owner_is_out_when_all_its_entries_are)
+BOOST_AUTO_TEST_CASE(lock_is_freed_when_all_entries_of_its_owner_are_released)
 {
     member m;
     m.join();
@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(an_owner_is_out_when_all_its_entries_are)
     BOOST_TEST(m.client.integer({"EXISTS", "lock", "lock:entries"}) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_fence_that_expires_is_remembered_for_all_names_in_three_steps)
+BOOST_AUTO_TEST_CASE(expired_fence_raises_the_floor_of_all_names_in_thirds)
 {
     member m;
     m.join();
@@ -339,7 +339,7 @@ BOOST_AUTO_TEST_CASE(a_fence_that_expires_is_remembered_for_all_names_in_three_s
     BOOST_TEST(said.at(1) == first);
 }
 
-BOOST_AUTO_TEST_CASE(a_member_keeps_the_shortest_retention)
+BOOST_AUTO_TEST_CASE(member_keeps_the_shortest_retention)
 {
     member m;
     m.join();
@@ -354,7 +354,7 @@ BOOST_AUTO_TEST_CASE(a_member_keeps_the_shortest_retention)
     BOOST_TEST(kept(0) == "8000");
 }
 
-BOOST_AUTO_TEST_CASE(a_member_that_has_begun_again_is_a_stranger)
+BOOST_AUTO_TEST_CASE(restarted_member_is_a_blank_server)
 {
     member m;
     m.join(3);
@@ -367,7 +367,7 @@ BOOST_AUTO_TEST_CASE(a_member_that_has_begun_again_is_a_stranger)
     BOOST_TEST(m.look(10).at(4) == 9); // the nonce of its first look
 }
 
-BOOST_AUTO_TEST_CASE(a_key_of_another_type_is_named)
+BOOST_AUTO_TEST_CASE(key_of_another_type_is_named_in_the_error)
 {
     member m;
     m.join();
@@ -387,7 +387,7 @@ BOOST_AUTO_TEST_CASE(a_key_of_another_type_is_named)
     BOOST_TEST(m.client.integer({"EXISTS", "lock"}) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_release_is_told_with_the_fence_to_those_who_listen)
+BOOST_AUTO_TEST_CASE(release_is_published_with_its_fence)
 {
     member m;
     m.join();
@@ -401,7 +401,7 @@ BOOST_AUTO_TEST_CASE(a_release_is_told_with_the_fence_to_those_who_listen)
     BOOST_TEST(m.client.integer({"EXISTS", "lock"}) == 0);
     listener hears(m.server, "free");
     m.acquire({.first = ++first});
-    BOOST_TEST(m.release("e1") == 0); // there is no entry
+    BOOST_TEST(m.release("e1") == 0); // there is no such entry
     BOOST_TEST((release("free") == numbers{1, 1, first}));
     const std::string heard = hears.heard();
     BOOST_TEST(heard.substr(0, heard.find(' ')) == std::to_string(first));
@@ -410,7 +410,7 @@ BOOST_AUTO_TEST_CASE(a_release_is_told_with_the_fence_to_those_who_listen)
     BOOST_TEST((release("free") == numbers{1, -1, first}));
 }
 
-BOOST_AUTO_TEST_CASE(entries_of_somebody_before_are_removed)
+BOOST_AUTO_TEST_CASE(entries_of_an_earlier_owner_are_removed)
 {
     member m;
     m.join();
@@ -429,7 +429,7 @@ BOOST_AUTO_TEST_CASE(entries_of_somebody_before_are_removed)
     BOOST_TEST(m.left("lock:entries") == 6'000);
 }
 
-BOOST_AUTO_TEST_CASE(entries_live_as_long_as_their_lock)
+BOOST_AUTO_TEST_CASE(entries_have_the_ttl_of_their_lock)
 {
     member m;
     m.join();
@@ -445,7 +445,7 @@ BOOST_AUTO_TEST_CASE(entries_live_as_long_as_their_lock)
     BOOST_TEST(m.left("lock:entries") == 5'000);
 }
 
-BOOST_AUTO_TEST_CASE(a_renewal_that_fails_is_reported_for_its_lock_alone)
+BOOST_AUTO_TEST_CASE(failed_renewal_is_reported_for_its_lock_alone)
 {
     member m;
     m.join();

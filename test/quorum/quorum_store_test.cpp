@@ -1,4 +1,4 @@
-// The store of a quorum, over members with all replies given here.
+// The store of a quorum, over members whose replies the test supplies.
 #include <boost/test/unit_test.hpp>
 
 #include "quorum/scripted_quorum.hpp"
@@ -21,7 +21,7 @@ using left_t = release_reply::outcome;
 
 using site = scripted_quorum;
 
-/// Its three members grant the lock.
+/// All three members grant the lock.
 void hold(scripted_quorum& s, std::chrono::milliseconds lease)
 {
     s.acquire(lease);
@@ -29,7 +29,7 @@ void hold(scripted_quorum& s, std::chrono::milliseconds lease)
         s.vote(i, ballot_t::accepted, 1);
 }
 
-/// The first two members answer, which decides.
+/// The first two members answer, which decides the release.
 void release_at_a_majority(scripted_quorum& s)
 {
     s.release();
@@ -39,14 +39,14 @@ void release_at_a_majority(scripted_quorum& s)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(all_members_are_asked_at_once_and_a_quorum_is_enough)
+BOOST_AUTO_TEST_CASE(acquire_asks_all_members_at_once_and_needs_a_quorum)
 {
     site s(5, 3);
     s.connect();
     s.acquire();
     for (const scripted_member& each : s.members) {
         BOOST_TEST(each->votes.size() == 1u);
-        BOOST_TEST(each->votes[0].first_fence == 1'000u); // what the members' clocks show
+        BOOST_TEST(each->votes[0].first_fence == 1'000u); // the clock of the members
         BOOST_TEST(!each->votes[0].only_ours);
     }
     s.vote(4, ballot_t::accepted, 1'000);
@@ -59,13 +59,13 @@ BOOST_AUTO_TEST_CASE(all_members_are_asked_at_once_and_a_quorum_is_enough)
     BOOST_TEST((s.got->second.result == granted_t::granted));
     BOOST_TEST(s.got->second.first_fence == 1'000u);
     BOOST_TEST(s.releases() == 0u);
-    // The next guess is larger than all known ones.
+    // The next offer is larger than all known fences.
     s.acquire();
     BOOST_TEST(s.members[0]->votes[1].first_fence == 5'001u);
 }
 
 // Otherwise the next acquire would take a second round.
-BOOST_AUTO_TEST_CASE(the_offer_after_a_block_of_fences_lies_above_the_block)
+BOOST_AUTO_TEST_CASE(next_offer_lies_above_the_last_block_of_fences)
 {
     site s;
     s.connect();
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(the_offer_after_a_block_of_fences_lies_above_the_block)
     BOOST_TEST(s.members[0]->votes[1].first_fence == 1'016u);
 }
 
-BOOST_AUTO_TEST_CASE(a_member_whose_clock_is_wrong_does_not_make_the_offers)
+BOOST_AUTO_TEST_CASE(member_with_a_wrong_clock_does_not_determine_the_offer)
 {
     for (const unsigned wrong : {0u, 1u, 2u}) {
         for (const std::int64_t time : {std::int64_t{1}, std::int64_t{1} << 52}) {
@@ -92,14 +92,14 @@ BOOST_AUTO_TEST_CASE(a_member_whose_clock_is_wrong_does_not_make_the_offers)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_wrong_guess_takes_a_second_round)
+BOOST_AUTO_TEST_CASE(outbid_offer_takes_a_second_round)
 {
     site s;
     s.connect();
     s.acquire();
     s.vote(0, ballot_t::outbid, 7'000);
     s.vote(1, ballot_t::outbid, 9'000);
-    for (const scripted_member& each : s.members) { // the third may have granted it
+    for (const scripted_member& each : s.members) { // the third member may have granted the lock
         BOOST_TEST_REQUIRE(each->votes.size() == 2u);
         BOOST_TEST(each->votes[1].first_fence == 9'001u);
         BOOST_TEST(each->votes[1].only_ours);
@@ -111,20 +111,20 @@ BOOST_AUTO_TEST_CASE(a_wrong_guess_takes_a_second_round)
     BOOST_TEST(s.got->second.first_fence == 9'001u);
 }
 
-BOOST_AUTO_TEST_CASE(Q3_a_majority_that_comes_too_late_is_none)
+BOOST_AUTO_TEST_CASE(Q3_late_majority_is_released)
 {
     site s;
     s.connect();
     s.acquire(100ms);
-    s.time.set(s.time.now() + 97ms); // of 100 1 % and 2 ms are not counted on
+    s.time.set(s.time.now() + 97ms); // 1 % and 2 ms of the 100 ms do not count
     s.vote(0, ballot_t::accepted, 1'000);
     s.vote(1, ballot_t::accepted, 1'000);
     BOOST_TEST_REQUIRE(s.got.has_value());
     BOOST_TEST((s.got->first == errc::no_quorum));
-    BOOST_TEST(s.releases() == 3u); // at the third, which has not answered, too
+    BOOST_TEST(s.releases() == 3u); // including the third member, which has not answered
 }
 
-BOOST_AUTO_TEST_CASE(Q3_validity_is_looked_at_again_when_the_fence_is_settled)
+BOOST_AUTO_TEST_CASE(Q3_validity_is_checked_again_after_the_second_round)
 {
     site s;
     s.connect();
@@ -140,31 +140,31 @@ BOOST_AUTO_TEST_CASE(Q3_validity_is_looked_at_again_when_the_fence_is_settled)
     BOOST_TEST(s.releases() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(Q4_F9_what_failed_is_released_at_all_that_may_have_granted_it)
+BOOST_AUTO_TEST_CASE(Q4_F9_failed_acquire_is_released_at_all_possible_grantors)
 {
     site s(5, 3);
     s.connect();
     s.acquire();
-    s.fail_vote(0, errc::store_unavailable); // was not sent
+    s.fail_vote(0, errc::store_unavailable); // the request was not sent
     s.vote(1, ballot_t::accepted, 1'000);
     s.vote(2, ballot_t::held, 900, 3s);
     s.fail_vote(3, errc::outcome_unknown);
     BOOST_TEST_REQUIRE(s.got.has_value());
     BOOST_TEST((s.members[0]->order == "v"));
     BOOST_TEST((s.members[1]->order == "vr"));
-    BOOST_TEST((s.members[2]->order == "v")); // another's
+    BOOST_TEST((s.members[2]->order == "v")); // held by another owner
     BOOST_TEST((s.members[3]->order == "vr"));
-    BOOST_TEST((s.members[4]->order == "vr")); // has not answered
+    BOOST_TEST((s.members[4]->order == "vr")); // no reply yet
     for (const scripted_member& each : s.members)
         for (const auto& left : each->releases)
             BOOST_TEST((left.owner == "a:1" && left.quiet));
 }
 
-// An earlier request to a member may be granted after its later reply, or was.
-BOOST_AUTO_TEST_CASE(a_later_refusal_says_nothing_of_what_was_asked_before)
+// An earlier request to a member may have been granted, before or after its later reply.
+BOOST_AUTO_TEST_CASE(later_rejection_does_not_cover_an_earlier_request)
 {
     {
-        site s; // of the vote before, the third has not answered
+        site s; // the third member has not answered the earlier vote
         s.connect();
         s.acquire();
         s.vote(0, ballot_t::older_epoch, 0, {}, 4);
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_later_refusal_says_nothing_of_what_was_asked_before)
         BOOST_TEST((s.members[2]->order == "vvr"));
     }
     {
-        site s; // the first has granted it in the first round
+        site s; // the first member granted the lock in the first round
         s.connect();
         s.acquire();
         s.vote(0, ballot_t::outbid, 7'000);
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_later_refusal_says_nothing_of_what_was_asked_before)
     }
 }
 
-BOOST_AUTO_TEST_CASE(held_says_when_enough_will_be_free)
+BOOST_AUTO_TEST_CASE(held_lock_reports_when_a_quorum_becomes_free)
 {
     site s(5, 3);
     s.connect();
@@ -201,10 +201,12 @@ BOOST_AUTO_TEST_CASE(held_says_when_enough_will_be_free)
     BOOST_TEST_REQUIRE(s.got.has_value());
     BOOST_TEST(!s.got->first);
     BOOST_TEST((s.got->second.result == granted_t::held));
-    BOOST_TEST((s.got->second.remaining == 2s)); // one has granted it, two more are needed
+    // one member has granted the lock, and two more are needed
+    BOOST_TEST((s.got->second.remaining == 2s));
 
     for (const auto& [last, said] : {std::pair(1s, 3s), std::pair(-1s, -1s)}) {
-        s.acquire(); // no member grants it: all three have to be free, and one may be without end
+        // no member grants the lock: all three have to become free, and one may have no TTL
+        s.acquire();
         s.vote(0, ballot_t::held, 900, 3s);
         s.vote(1, ballot_t::held, 900, 2s);
         s.vote(2, ballot_t::held, 900, last);
@@ -213,12 +215,12 @@ BOOST_AUTO_TEST_CASE(held_says_when_enough_will_be_free)
     }
 }
 
-BOOST_AUTO_TEST_CASE(Q8_a_member_that_cannot_be_reached_is_not_waited_for)
+BOOST_AUTO_TEST_CASE(Q8_acquire_does_not_wait_for_an_unreachable_member)
 {
     site s;
     s.connect();
     s.disconnect(2);
-    BOOST_TEST(s.disconnected == 0); // a majority can be
+    BOOST_TEST(s.disconnected == 0); // a majority is still possible
     s.acquire();
     BOOST_TEST(s.members[2]->votes.empty());
     s.vote(0, ballot_t::accepted, 1'000);
@@ -231,7 +233,7 @@ BOOST_AUTO_TEST_CASE(Q8_a_member_that_cannot_be_reached_is_not_waited_for)
     s.acquire();
     BOOST_TEST_REQUIRE(s.got.has_value());
     BOOST_TEST((s.got->first == errc::no_quorum));
-    BOOST_TEST(s.members[0]->votes.size() == 1u); // nothing was sent
+    BOOST_TEST(s.members[0]->votes.size() == 1u); // no request was sent
     const std::string& said = s.got->second.details->server_message;
     BOOST_TEST(said.find("member1") != said.npos);
     BOOST_TEST(said.find("member2") != said.npos);
@@ -239,7 +241,7 @@ BOOST_AUTO_TEST_CASE(Q8_a_member_that_cannot_be_reached_is_not_waited_for)
     BOOST_TEST(s.connected == 2);
 }
 
-BOOST_AUTO_TEST_CASE(a_deciding_vote_is_waited_for_as_long_as_the_lease_allows)
+BOOST_AUTO_TEST_CASE(acquire_waits_an_eighth_of_the_lease_for_the_deciding_vote)
 {
     site s;
     s.connect();
@@ -254,7 +256,7 @@ BOOST_AUTO_TEST_CASE(a_deciding_vote_is_waited_for_as_long_as_the_lease_allows)
     BOOST_TEST((s.members[2]->order == "vr"));
 }
 
-BOOST_AUTO_TEST_CASE(a_request_of_an_older_epoch_begins_anew_in_the_later_one)
+BOOST_AUTO_TEST_CASE(request_of_an_older_epoch_restarts_in_the_later_one)
 {
     site s;
     s.connect();
@@ -272,7 +274,7 @@ BOOST_AUTO_TEST_CASE(a_request_of_an_older_epoch_begins_anew_in_the_later_one)
     BOOST_TEST((s.got && s.got->second.result == granted_t::granted));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_released_while_it_is_asked_for_is_not_asked_for_again)
+BOOST_AUTO_TEST_CASE(acquire_released_meanwhile_starts_no_second_round)
 {
     site s;
     s.connect();
@@ -282,7 +284,7 @@ BOOST_AUTO_TEST_CASE(what_is_released_while_it_is_asked_for_is_not_asked_for_aga
     BOOST_TEST_REQUIRE(s.got.has_value());
     BOOST_TEST((s.got->first == errc::no_quorum));
     BOOST_TEST(s.got->second.may_hold);
-    s.vote(1, ballot_t::outbid, 8'000); // would have led to a second round
+    s.vote(1, ballot_t::outbid, 8'000); // this reply would have caused a second round
     for (const scripted_member& each : s.members)
         BOOST_TEST((each->order == "vr"));
     s.free(0, left_t::freed);
@@ -290,7 +292,7 @@ BOOST_AUTO_TEST_CASE(what_is_released_while_it_is_asked_for_is_not_asked_for_aga
     BOOST_TEST((s.left && s.left->second.result == left_t::freed));
 }
 
-BOOST_AUTO_TEST_CASE(Q4_a_release_waits_for_members_that_cannot_be_reached)
+BOOST_AUTO_TEST_CASE(Q4_release_is_sent_to_unreachable_members_later)
 {
     site s;
     s.connect();
@@ -306,9 +308,9 @@ BOOST_AUTO_TEST_CASE(Q4_a_release_waits_for_members_that_cannot_be_reached)
     BOOST_TEST((s.members[1]->releases[0].owner == "a:1"));
 }
 
-// A caller that gets the error that no member could be reached, and asks again, would trust the
-// reply "not the owner".
-BOOST_AUTO_TEST_CASE(a_quorum_drains_until_all_that_can_be_reached_have_released)
+// If a caller got the error that no member could be reached, and retried, it would trust the reply
+// "not the owner".
+BOOST_AUTO_TEST_CASE(quorum_drains_until_all_reachable_members_have_released)
 {
     scripted_quorum s;
     s.connect();
@@ -323,7 +325,7 @@ BOOST_AUTO_TEST_CASE(a_quorum_drains_until_all_that_can_be_reached_have_released
     BOOST_TEST(s.drained == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_quorum_that_drains_waits_for_a_release_that_is_repeated)
+BOOST_AUTO_TEST_CASE(draining_quorum_waits_for_a_repeated_release)
 {
     scripted_quorum s;
     s.connect();
@@ -338,7 +340,7 @@ BOOST_AUTO_TEST_CASE(a_quorum_that_drains_waits_for_a_release_that_is_repeated)
     BOOST_TEST(s.drained == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_quorum_that_drains_does_not_wait_for_a_member_that_has_gone)
+BOOST_AUTO_TEST_CASE(draining_quorum_does_not_wait_for_a_lost_member)
 {
     scripted_quorum s;
     s.connect();
@@ -349,7 +351,7 @@ BOOST_AUTO_TEST_CASE(a_quorum_that_drains_does_not_wait_for_a_member_that_has_go
     BOOST_TEST(s.drained == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_quorum_drains_for_an_eighth_of_the_longest_lease)
+BOOST_AUTO_TEST_CASE(quorum_drains_for_at_most_an_eighth_of_the_longest_lease)
 {
     scripted_quorum s;
     s.connect();
@@ -362,7 +364,7 @@ BOOST_AUTO_TEST_CASE(a_quorum_drains_for_an_eighth_of_the_longest_lease)
     BOOST_TEST(s.drained == 1);
 }
 
-BOOST_AUTO_TEST_CASE(row_23_a_release_whose_connections_all_end_may_be_done_now_or_later)
+BOOST_AUTO_TEST_CASE(row_23_release_whose_connections_end_has_an_unknown_outcome)
 {
     for (const errc lost : {errc::outcome_unknown, errc::store_unavailable}) {
         site s;
@@ -377,7 +379,7 @@ BOOST_AUTO_TEST_CASE(row_23_a_release_whose_connections_all_end_may_be_done_now_
     }
 }
 
-BOOST_AUTO_TEST_CASE(row_23_a_release_that_nobody_could_be_asked_for_is_done_later)
+BOOST_AUTO_TEST_CASE(row_23_release_without_members_is_sent_after_reconnection)
 {
     site s;
     s.connect();
@@ -391,10 +393,10 @@ BOOST_AUTO_TEST_CASE(row_23_a_release_that_nobody_could_be_asked_for_is_done_lat
     BOOST_TEST(s.releases() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(what_has_ended_at_a_member_by_itself_is_not_released_there_any_more)
+BOOST_AUTO_TEST_CASE(expired_lock_is_not_released_at_a_returning_member)
 {
     for (const auto& [away, sent] : {std::pair(20s, 1u), std::pair(21s, 0u)}) {
-        site s; // twice the lease time, and a second
+        site s; // after twice the lease time, and a second
         s.connect();
         s.acquire();
         s.vote(0, ballot_t::accepted, 1'000);
@@ -407,7 +409,7 @@ BOOST_AUTO_TEST_CASE(what_has_ended_at_a_member_by_itself_is_not_released_there_
     }
 }
 
-BOOST_AUTO_TEST_CASE(reentry_needs_a_majority_that_enters_and_then_renews)
+BOOST_AUTO_TEST_CASE(reentrant_acquisition_needs_a_majority_that_also_renews)
 {
     for (const unsigned quorum : {3u, 5u}) {
         site s(5, quorum);
@@ -433,7 +435,7 @@ BOOST_AUTO_TEST_CASE(reentry_needs_a_majority_that_enters_and_then_renews)
     }
 }
 
-BOOST_AUTO_TEST_CASE(reentry_that_a_majority_does_not_renew_is_undone)
+BOOST_AUTO_TEST_CASE(reentrant_acquisition_not_renewed_by_a_majority_is_undone)
 {
     for (const quorum::kept says : {quorum::kept::free, quorum::kept::failed}) {
         site s;
@@ -496,7 +498,7 @@ BOOST_AUTO_TEST_CASE(release_is_kept_as_long_as_another_client_may_renew_the_own
     }
 }
 
-BOOST_AUTO_TEST_CASE(seeds_that_did_not_arrive_are_sent_again)
+BOOST_AUTO_TEST_CASE(lost_seeds_are_sent_again)
 {
     site s;
     const quorum::look_answer seeded{
@@ -522,11 +524,11 @@ BOOST_AUTO_TEST_CASE(seeds_that_did_not_arrive_are_sent_again)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_reentry_that_failed_is_left_at_all_that_may_have_let_it_in)
+BOOST_AUTO_TEST_CASE(failed_reentrant_acquisition_is_released_at_all_possible_members)
 {
     using entered = quorum::entered;
     {
-        site s; // the owner is not in any more
+        site s; // the owner no longer holds the lock
         s.connect();
         s.enter();
         s.let_in(0, entered::yes);
@@ -539,7 +541,7 @@ BOOST_AUTO_TEST_CASE(a_reentry_that_failed_is_left_at_all_that_may_have_let_it_i
         BOOST_TEST(s.members[0]->releases[0].entry == "b:2");
     }
     {
-        site s; // it came too late, and would not when it is sent again
+        site s; // late, but not if sent again
         s.connect();
         s.enter();
         s.let_in(0, entered::late);
@@ -551,7 +553,7 @@ BOOST_AUTO_TEST_CASE(a_reentry_that_failed_is_left_at_all_that_may_have_let_it_i
         BOOST_TEST((s.members[2]->releases.size() == 1u));
     }
     {
-        site s; // unknown
+        site s; // unknown outcome
         s.connect();
         s.enter();
         s.let_in(0, entered::yes);
@@ -562,13 +564,13 @@ BOOST_AUTO_TEST_CASE(a_reentry_that_failed_is_left_at_all_that_may_have_let_it_i
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_renewal_needs_a_majority_and_tells_the_others_again)
+BOOST_AUTO_TEST_CASE(renewal_needs_a_majority_and_is_repeated_at_the_others)
 {
     site s;
     s.connect();
     s.renew();
     s.keep(2, quorum::kept::free);
-    BOOST_TEST(s.members[2]->renewals.size() == 1u); // nothing is known yet
+    BOOST_TEST(s.members[2]->renewals.size() == 1u); // the result is not known yet
     s.keep(0, quorum::kept::yes);
     BOOST_TEST(!s.renewed.has_value());
     s.keep(1, quorum::kept::yes);
@@ -579,7 +581,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_needs_a_majority_and_tells_the_others_again)
     BOOST_TEST((s.members[2]->renewals[1].owners.at(0) == "a:1"));
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_created_for_a_lock_that_was_left_or_lost_or_is_over)
+BOOST_AUTO_TEST_CASE(released_lost_or_expired_lock_is_not_created_again)
 {
     {
         site s; // a majority has lost it
@@ -593,7 +595,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_created_for_a_lock_that_was_left_or_lost_or_is_o
             BOOST_TEST(each->renewals.size() == 1u);
     }
     {
-        site s; // it was released meanwhile
+        site s; // the lock was released meanwhile
         s.connect();
         s.renew();
         s.keep(2, quorum::kept::free);
@@ -604,7 +606,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_created_for_a_lock_that_was_left_or_lost_or_is_o
         BOOST_TEST(s.members[2]->renewals.size() == 1u);
     }
     {
-        site s; // the lease is over
+        site s; // the lease has expired
         s.connect();
         s.renew(100ms);
         s.keep(2, quorum::kept::free);
@@ -615,7 +617,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_created_for_a_lock_that_was_left_or_lost_or_is_o
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_member_that_refuses_a_release_for_now_is_told_it_again)
+BOOST_AUTO_TEST_CASE(temporarily_rejected_release_is_repeated)
 {
     site s;
     s.connect();
@@ -633,12 +635,12 @@ BOOST_AUTO_TEST_CASE(a_member_that_refuses_a_release_for_now_is_told_it_again)
         BOOST_TEST(s.members[2]->releases.empty());
         s.pass(600ms);
     }
-    // Its TTL has passed.
+    // The TTL has passed.
     s.pass(60s);
     BOOST_TEST(s.members[2]->releases.size() <= 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_member_that_could_not_say_what_it_is_is_asked_until_it_can)
+BOOST_AUTO_TEST_CASE(member_that_fails_to_report_its_record_is_asked_again)
 {
     site s;
     s.connect(0);
@@ -657,7 +659,7 @@ BOOST_AUTO_TEST_CASE(a_member_that_could_not_say_what_it_is_is_asked_until_it_ca
     BOOST_TEST(s.members[2]->votes.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_stranger_becomes_a_member_when_the_others_have_adopted_an_epoch)
+BOOST_AUTO_TEST_CASE(blank_server_becomes_a_member_after_the_others_adopt_an_epoch)
 {
     site s;
     s.connect(0, {.is_member = true, .epoch = 3, .largest = 5'000, .lease = 10s});
@@ -667,7 +669,7 @@ BOOST_AUTO_TEST_CASE(a_stranger_becomes_a_member_when_the_others_have_adopted_an
     s.acquire();
     BOOST_TEST(s.members[2]->votes.empty());
     s.pass(60ms);
-    // Looked at once more, all of them.
+    // All members are polled once more.
     s.answer_look(0, {.is_member = true, .epoch = 3, .largest = 5'000, .lease = 10s});
     s.answer_look(1, {.is_member = true, .epoch = 3, .largest = 6'000, .lease = 20s});
     s.answer_look(2, {.is_member = false, .nonce = 77});
@@ -694,13 +696,13 @@ BOOST_AUTO_TEST_CASE(a_stranger_becomes_a_member_when_the_others_have_adopted_an
     });
     s.poll();
     s.acquire();
-    BOOST_TEST(s.members[2]->votes.empty()); // it is silent still
+    BOOST_TEST(s.members[2]->votes.empty()); // the member is still silent
     s.pass(15s);
     s.acquire();
     BOOST_TEST(s.members[2]->votes.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(an_earlier_epoch_is_not_the_one_to_be_adopted)
+BOOST_AUTO_TEST_CASE(adoption_of_an_earlier_epoch_does_not_count)
 {
     site s;
     s.connect(0, {.is_member = true, .epoch = 3, .lease = 10s});
@@ -721,17 +723,17 @@ BOOST_AUTO_TEST_CASE(an_earlier_epoch_is_not_the_one_to_be_adopted)
     BOOST_TEST(s.members[2]->seeds.empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_member_that_refuses_for_good_is_no_reason_while_the_others_are_enough)
+BOOST_AUTO_TEST_CASE(permanent_error_of_a_minority_does_not_disconnect_the_quorum)
 {
     site s;
     s.disconnect(0, errc::permission_denied);
-    BOOST_TEST(s.disconnected == 0); // the others may be a quorum
+    BOOST_TEST(s.disconnected == 0); // the others may form a quorum
     s.disconnect(1, errc::permission_denied);
     BOOST_TEST(s.disconnected == 1);
     BOOST_TEST((s.why == errc::permission_denied));
 }
 
-BOOST_AUTO_TEST_CASE(with_too_few_members_left_nothing_is_guessed)
+BOOST_AUTO_TEST_CASE(too_few_remaining_members_seed_no_blank_server)
 {
     site s;
     s.connect(0, {.is_member = true, .epoch = 3});
@@ -753,8 +755,8 @@ BOOST_AUTO_TEST_CASE(with_too_few_members_left_nothing_is_guessed)
     BOOST_TEST((s.got && s.got->first == errc::no_quorum));
 }
 
-// Scripts have doubles for numbers: above 2^53 two of them would be one.
-BOOST_AUTO_TEST_CASE(what_a_stranger_is_called_is_a_whole_number_of_a_double_and_new_each_time)
+// Lua numbers are doubles: above 2^53, two integers may be equal.
+BOOST_AUTO_TEST_CASE(nonce_of_a_blank_server_is_unique_and_exact_in_a_double)
 {
     site s;
     for (int i = 0; i < 100; ++i)
@@ -765,11 +767,11 @@ BOOST_AUTO_TEST_CASE(what_a_stranger_is_called_is_a_whole_number_of_a_double_and
     const auto [least, most] = std::minmax_element(drawn.begin(), drawn.end());
     BOOST_TEST(*least > 0u);
     BOOST_TEST(*most < (std::uint64_t{1} << 53));
-    BOOST_TEST(*most > (std::uint64_t{1} << 52)); // of all there are
+    BOOST_TEST(*most > (std::uint64_t{1} << 52)); // drawn from the whole range
 }
 
-// Otherwise another client may be about to do it.
-BOOST_AUTO_TEST_CASE(only_when_all_are_strangers_are_they_looked_at_again_at_once)
+// Otherwise another client may be about to assemble the quorum.
+BOOST_AUTO_TEST_CASE(blank_servers_are_polled_at_once_only_if_all_are_blank)
 {
     site s;
     const auto asked = [&](unsigned i) { return s.members[i]->nonces.size(); };
@@ -779,7 +781,7 @@ BOOST_AUTO_TEST_CASE(only_when_all_are_strangers_are_they_looked_at_again_at_onc
         for (unsigned each = 0; each <= i; ++each)
             BOOST_TEST(asked(each) == (i < 2 ? 1u : 2u));
     }
-    // One of them cannot be reached: it may be a member.
+    // One of the servers is unreachable, and may be a member.
     site other;
     for (unsigned i = 0; i < 3; ++i)
         other.connect(i, {.is_member = i == 2, .nonce = 7 + i});
@@ -790,8 +792,8 @@ BOOST_AUTO_TEST_CASE(only_when_all_are_strangers_are_they_looked_at_again_at_onc
     BOOST_TEST(other.members[0]->nonces.size() == 2u);
 }
 
-// No member has its record: new fences start above the values reported in the second look.
-BOOST_AUTO_TEST_CASE(strangers_alone_begin_above_all_that_they_know)
+// No member has its record: new fences start above the values reported in the second poll.
+BOOST_AUTO_TEST_CASE(blank_quorum_starts_above_all_known_fences)
 {
     for (const unsigned larger : {0u, 1u, 2u}) {
         site s;
@@ -805,7 +807,7 @@ BOOST_AUTO_TEST_CASE(strangers_alone_begin_above_all_that_they_know)
         for (unsigned i = 0; i < 3; ++i)
             s.connect(i, says(i, false));
         s.pass(0ms);
-        for (const bool knows : {false, true}) { // looked at once more, then confirmed
+        for (const bool knows : {false, true}) { // polled once more, then confirmed
             for (unsigned i = 0; i < 3; ++i) {
                 BOOST_TEST(s.members[i]->seeds.empty());
                 s.answer_look(i, says(i, knows));
@@ -821,7 +823,7 @@ BOOST_AUTO_TEST_CASE(strangers_alone_begin_above_all_that_they_know)
     }
 }
 
-BOOST_AUTO_TEST_CASE(who_a_holder_is_says_the_first_member_that_knows_it)
+BOOST_AUTO_TEST_CASE(first_member_that_knows_the_holder_describes_it)
 {
     client_info own;
     own.program = "this";
@@ -835,10 +837,10 @@ BOOST_AUTO_TEST_CASE(who_a_holder_is_says_the_first_member_that_knows_it)
     s.answer_question(2, "another");
     BOOST_TEST_REQUIRE(s.described.has_value());
     BOOST_TEST(s.described->program == "another");
-    s.answer_question(0, "another"); // which is not waited for
+    s.answer_question(0, "another"); // a late reply is ignored
 }
 
-BOOST_AUTO_TEST_CASE(a_holder_that_no_member_knows_is_not_known)
+BOOST_AUTO_TEST_CASE(holder_unknown_to_all_members_has_no_info)
 {
     site s;
     BOOST_TEST(!s.locks->traits().describes_holders);
@@ -853,7 +855,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_no_member_knows_is_not_known)
     BOOST_TEST(s.described->empty());
 }
 
-BOOST_AUTO_TEST_CASE(without_members_no_holder_is_known)
+BOOST_AUTO_TEST_CASE(holder_without_reachable_members_has_no_info)
 {
     site s;
     s.describe();

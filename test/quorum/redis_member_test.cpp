@@ -1,5 +1,5 @@
-// A member of a quorum that is a Redis server, played by the test: how its replies are read, and
-// the order of the requests.
+// A quorum member that is a Redis server, simulated by the test: how its replies are read, and the
+// order of the requests.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/redlock/member_names.hpp"
@@ -114,7 +114,7 @@ struct member_fixture : test::masters_fixture, quorum::member_listener
 
     std::string usual = "-ERR nothing was expected\r\n";
     std::vector<std::string> given; ///< The first replies.
-    int missing = 0;                ///< So many scripts are not there.
+    int missing = 0;                ///< The number of scripts that are missing.
     std::unique_ptr<quorum::member> made;
     int reachable = 0;
     std::vector<std::pair<error_code, quorum::details_ptr>> lost;
@@ -147,9 +147,9 @@ quorum::ballot ballot_of(bool asks_holder)
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(member_that_is_a_server)
+BOOST_AUTO_TEST_SUITE(redis_members)
 
-BOOST_AUTO_TEST_CASE(each_answer_to_a_vote)
+BOOST_AUTO_TEST_CASE(every_reply_to_a_vote_is_read)
 {
     using outcome = quorum::ballot_reply::outcome;
     const std::pair<std::int64_t, outcome> answers[] = {
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_a_vote)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_refusal_is_told_with_its_words)
+BOOST_AUTO_TEST_CASE(rejected_vote_reports_the_message_of_the_server)
 {
     member_fixture f;
     const auto [failed, reply] = f.told<quorum::ballot_reply>(
@@ -193,8 +193,8 @@ BOOST_AUTO_TEST_CASE(a_refusal_is_told_with_its_words)
     BOOST_TEST(f.errors[0].second == "NOPERM not here");
 }
 
-// What can be no time is no time.
-BOOST_AUTO_TEST_CASE(its_clock_is_learned_from_answers_that_tell_it)
+// An invalid time is ignored.
+BOOST_AUTO_TEST_CASE(clock_of_a_member_is_read_from_replies_with_a_time)
 {
     for (const std::int64_t said : {std::int64_t(0), std::int64_t(-5), std::int64_t(1) << 53}) {
         member_fixture f;
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(its_clock_is_learned_from_answers_that_tell_it)
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_answer_to_an_entry)
+BOOST_AUTO_TEST_CASE(every_reply_to_a_reentrant_acquisition_is_read)
 {
     using quorum::entered;
     const std::pair<std::int64_t, std::optional<entered>> answers[] = {
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_an_entry)
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_answer_to_a_release)
+BOOST_AUTO_TEST_CASE(every_reply_to_a_release_is_read)
 {
     using outcome = release_reply::outcome;
     const std::pair<std::int64_t, std::optional<outcome>> answers[] = {
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(each_answer_to_a_release)
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_a_member_says_of_itself)
+BOOST_AUTO_TEST_CASE(record_of_a_member_is_read)
 {
     for (const std::int64_t first : {0, 1, 2}) {
         member_fixture f;
@@ -301,8 +301,8 @@ BOOST_AUTO_TEST_CASE(what_a_member_says_of_itself)
     }
 }
 
-// Fifty go with one command, and the replies of all are one.
-BOOST_AUTO_TEST_CASE(many_renewals_become_several_commands_and_one_answer)
+// Up to fifty share one command, and all replies are merged into one.
+BOOST_AUTO_TEST_CASE(many_renewals_become_several_commands_and_one_reply)
 {
     constexpr std::size_t most = 50;
     for (const std::size_t count : {1u, 49u, 50u, 51u, 99u, 100u, 101u, 150u, 151u}) {
@@ -346,13 +346,13 @@ BOOST_AUTO_TEST_CASE(many_renewals_become_several_commands_and_one_answer)
     }
 }
 
-// A lock that it creates would be orphaned until the lease ends.
-BOOST_AUTO_TEST_CASE(what_a_renewal_creates_is_released_behind_it)
+// A lock that the renewal creates would be orphaned until its TTL has passed.
+BOOST_AUTO_TEST_CASE(lock_created_by_a_renewal_is_released_after_it)
 {
     for (const bool creates : {false, true}) {
         for (const std::string_view name : {"first", "second", "third"}) {
             member_fixture f;
-            f.missing = 1; // of the renewal
+            f.missing = 1; // the script of the renewal
             f.given = {numbers({1, 5, 40}), numbers({1, 1}), numbers({0, 0, 0})};
             const quorum::upkeep two[] = {
                 {{.name = "first", .owner = "client:1", .lease = 10s}, false},
@@ -373,7 +373,7 @@ BOOST_AUTO_TEST_CASE(what_a_renewal_creates_is_released_behind_it)
             });
             BOOST_TEST(renewed == 1);
             BOOST_TEST_REQUIRE(left.has_value());
-            // What it found there at first is what it did.
+            // The first reply determines the result.
             BOOST_TEST((left->result == release_reply::outcome::freed));
             BOOST_TEST(left->largest == 40u);
             const bool again = creates && name != "third";
@@ -385,8 +385,8 @@ BOOST_AUTO_TEST_CASE(what_a_renewal_creates_is_released_behind_it)
     }
 }
 
-// A later request may have taken the lock, in spite of the first release.
-BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_not_answered_nothing_is_known)
+// Despite the first release, a later request may have created the lock.
+BOOST_AUTO_TEST_CASE(unanswered_repetition_of_a_release_has_an_unknown_outcome)
 {
     member_fixture f;
     f.missing = 1;
@@ -409,7 +409,7 @@ BOOST_AUTO_TEST_CASE(of_a_release_whose_repetition_is_not_answered_nothing_is_kn
     BOOST_TEST((*left == errc::outcome_unknown));
 }
 
-BOOST_AUTO_TEST_CASE(why_it_can_not_be_reached_is_told_with_what_it_said_of_that)
+BOOST_AUTO_TEST_CASE(unreachable_member_is_reported_with_its_error)
 {
     member_fixture f("%1\r\n" + test::bulk("mode") + test::bulk("cluster"));
     BOOST_TEST(f.reachable == 0);
@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(why_it_can_not_be_reached_is_told_with_what_it_said_of_that
     BOOST_TEST(f.lost[0].second->server_message == f.errors[0].second);
     BOOST_TEST(f.lost[0].second->server == "a:7000");
 
-    // That the connection ended later has nothing to do with it.
+    // A later end of the connection is reported without that error.
     f.all.instead.clear();
     f.advance(1s);
     BOOST_TEST_REQUIRE(f.reachable == 1);
@@ -430,7 +430,7 @@ BOOST_AUTO_TEST_CASE(why_it_can_not_be_reached_is_told_with_what_it_said_of_that
     BOOST_TEST((f.lost[1].second == nullptr));
 }
 
-BOOST_AUTO_TEST_CASE(releases_are_heard_of_names_that_are_watched)
+BOOST_AUTO_TEST_CASE(releases_of_watched_names_are_reported)
 {
     member_fixture f;
     const std::string channel = quorum::release_channel("stock");

@@ -1,4 +1,5 @@
-// What members tell of one name, made into what one store would tell: every short story.
+// How the reports of members about one name are merged into those of one store: every short
+// sequence.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/redlock/release_merge.hpp"
@@ -14,9 +15,9 @@ using news = release_merge::news;
 
 constexpr unsigned members = 3;
 constexpr unsigned majority = 2;
-constexpr unsigned enough = 2; ///< Members that are free: then the lock can be had.
+constexpr unsigned enough = 2; ///< The number of free members that makes the lock available.
 
-/// The same in sets and words.
+/// The same logic with sets and strings.
 class story
 {
 public:
@@ -69,10 +70,10 @@ private:
     std::set<unsigned> free_at_;
 };
 
-// A member watches, or goes deaf, or tells one of two releases; or the moment is over.
+// A member watches, stops watching, or reports one of two releases, or the delay ends.
 constexpr std::size_t kinds = 4 * members + 1;
 
-/// The same happens to both; false when they tell different things.
+/// Applies the same event to both. Returns false if their reports differ.
 bool happens(std::size_t what, const std::set<unsigned>& needed, mask needed_bits,
              release_merge& merge, story& told)
 {
@@ -91,7 +92,7 @@ bool happens(std::size_t what, const std::set<unsigned>& needed, mask needed_bit
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(what_members_tell_of_a_name_is_told_once_and_when_it_is_enough)
+BOOST_AUTO_TEST_CASE(reports_of_members_are_merged_into_one_report)
 {
     constexpr std::size_t length = 4;
     std::size_t stories = 1;

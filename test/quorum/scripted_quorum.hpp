@@ -25,14 +25,14 @@
 
 namespace leasehold::test {
 
-/// The store of a quorum, over members with all replies given by the test.
+/// The store of a quorum, over members whose replies the test supplies.
 class scripted_quorum : public store_listener
 {
 public:
     using ballot_t = quorum::ballot_reply::outcome;
     using left_t = release_reply::outcome;
 
-    /// @param own What the client says of itself.
+    /// @param own The record of this client.
     explicit scripted_quorum(unsigned size = 3, unsigned grants = 2, const client_info& own = {})
         : members(size)
     {
@@ -49,7 +49,7 @@ public:
         call([&] { locks->close(); });
     }
 
-    /// All members can be reached, and are members.
+    /// All servers are reachable, and are members.
     void connect()
     {
         for (unsigned i = 0; i < members.size(); ++i)
@@ -105,7 +105,7 @@ public:
                                   .budget = std::chrono::seconds(5)},
                                  [&, number](error_code code, acquire_reply reply) {
                                      if (number != acquires)
-                                         return; // of one that is not waited for
+                                         return; // a reply that is not needed
                                      BOOST_TEST(!got.has_value());
                                      got.emplace(code, std::move(reply));
                                  });
@@ -244,7 +244,7 @@ public:
         call([&] { locks->unwatch(name); });
     }
 
-    /// The member tells the releases of that name from now on.
+    /// The member reports releases of that name from now on.
     void watches(unsigned i, const char* name = "lock")
     {
         members[i].post([&, i, name] { members[i]->told->on_watching(i, name); });
@@ -255,7 +255,7 @@ public:
         members[i].post([&, i] { members[i]->told->on_deaf(i); });
         poll();
     }
-    /// It was released there, with the sign that all members have of one release.
+    /// The name was released at this member. `sign` is the same at all members for one release.
     void tells(unsigned i, const char* sign, const char* name = "lock")
     {
         members[i].post([&, i, sign, name] { members[i]->told->on_released(i, name, sign, 0); });
@@ -298,7 +298,7 @@ public:
     int drained = 0;
     error_code why;
     std::vector<std::string> hints;
-    std::function<void()> on_next_hint; ///< Called inside it.
+    std::function<void()> on_next_hint; ///< Called during the next wake-up.
 
 private:
     template <class Function>

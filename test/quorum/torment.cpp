@@ -1,6 +1,6 @@
-// A quorum of real servers that are killed, stopped and emptied for as long as wanted, and clients
-// that lock all the while. Every grant is recorded, and checked at the end: no fence twice, none
-// smaller than one that was known before, no two holders of a lock.
+// A quorum of real servers that are killed, stopped and emptied for a given time, while clients
+// acquire locks. Every grant is recorded, and checked at the end: no fence twice, none smaller than
+// one that was known before, and no two holders of a lock.
 #include "redis/redlock/quorum_store.hpp"
 #include "redis/redlock/redis_member.hpp"
 #include "support/command_line.hpp"
@@ -53,7 +53,7 @@ clients lock, and looks whether its promises held.
                 hold (a lock that another has counts as granted)
 )";
 
-/// What clients do wrong.
+/// Deliberate errors of the clients.
 enum class mistake : std::uint8_t
 {
     none,
@@ -61,14 +61,14 @@ enum class mistake : std::uint8_t
     hold,
 };
 
-/// How many acquires needed a second round.
+/// The number of acquires, and of those with a second round.
 struct rounds
 {
     std::atomic<std::uint64_t> first = 0;
     std::atomic<std::uint64_t> second = 0;
 };
 
-/// Counts the requests to a member, and passes its replies on, or others.
+/// Counts the requests to a member, and forwards its replies, or others.
 class tapped_member final : public quorum::member, private quorum::member_listener
 {
 public:
@@ -179,7 +179,7 @@ std::shared_ptr<store> make_store(const config& settings, rounds& counts, mistak
         config alone = settings;
         alone.store = config::kind::redis;
         alone.addresses = {each};
-        // Of one member: the others get the same requests.
+        // The requests to one member: the others get the same.
         members.push_back(std::make_unique<tapped_member>(
             quorum::make_redis_member(alone, redis_store::system_environment()),
             members.empty() ? &counts : nullptr, wrong));
@@ -194,8 +194,8 @@ struct grant
     std::uint64_t fence;
     std::size_t client;
     clock::time_point asked;   ///< Before the request for the lock.
-    clock::time_point granted; ///< When it was known.
-    clock::time_point valid;   ///< The last time at which `valid()` said so.
+    clock::time_point granted; ///< When the grant was known.
+    clock::time_point valid;   ///< The last time at which `valid()` returned true.
 };
 
 class tormented_client
@@ -241,7 +241,7 @@ public:
         made.fence = held.fence();
         const auto until = made.granted + milliseconds(random_() % 30);
         for (auto now = clock::now(); held.valid(); now = clock::now()) {
-            made.valid = now; // before the check: it was valid then
+            made.valid = now; // before the check, because the lease was valid then
             if (now >= until)
                 break;
             std::this_thread::sleep_for(1ms);
@@ -284,7 +284,7 @@ public:
             hurt(i, now);
     }
 
-    /// All of them are members again.
+    /// Waits until all servers are members again.
     void heal()
     {
         const auto end = clock::now() + 30s;
@@ -322,7 +322,7 @@ private:
         broken_server& each = states_[i];
         switch (random_() % 5) {
         case 0: {
-            // A majority has to remember, and so has what was accepted together with it.
+            // A majority must keep its data, including the members that accepted the same fences.
             const bool alone = std::all_of(
                 states_.begin(), states_.end(),
                 [](const broken_server& other) { return other.how == fault::none; });
@@ -379,7 +379,7 @@ mistake read_mistake(std::string_view text)
     throw bad_argument("--error", text, "fence or hold");
 }
 
-/// What is wrong, if anything.
+/// The broken promises, if any.
 std::vector<std::string> look_at(std::vector<grant> all)
 {
     std::vector<std::string> wrong;
@@ -394,7 +394,7 @@ std::vector<std::string> look_at(std::vector<grant> all)
             const grant& each = grants[i];
             if (i > 0 && grants[i - 1].fence == each.fence)
                 wrong.push_back(name + ": fence " + std::to_string(each.fence) + " twice");
-            // With a smaller fence than that of a grant that was known before its request.
+            // Grants with a smaller fence than one that was known before their request.
             if (i + 1 < grants.size())
                 asked = std::min(asked, grants[i + 1].granted);
             if (each.asked > asked)
@@ -447,14 +447,14 @@ int main(int argc, char** argv)
         for (std::size_t i = 0; i < crew; ++i)
             clients.push_back(
                 std::make_unique<tormented_client>(settings, counts, wrong, i, seed * 31 + i));
-        clients.front()->lock_once(10s); // all servers are there, and become members
+        clients.front()->lock_once(10s); // all servers are running, and become members
         std::atomic<bool> over = false;
         breaker evil(servers, seed);
         {
             std::vector<std::jthread> working;
             for (const auto& each : clients)
                 working.emplace_back([&] { each->work(over); });
-            // A deliberate error has as many tries as it needs, on a slow machine as well.
+            // A deliberate error gets as many attempts as it needs, even on a slow machine.
             const auto goes_on = [&, end = clock::now() + std::chrono::seconds(seconds)] {
                 const auto now = clock::now();
                 return now < end || (wrong != mistake::none && counts.first < enough_tries &&
@@ -468,7 +468,7 @@ int main(int argc, char** argv)
             over = true;
         }
         for (const auto& each : clients)
-            each->lock_once(10s); // every client gets the lock once more
+            each->lock_once(10s); // every client acquires the lock once more
         std::vector<grant> all;
         std::uint64_t failures = 0;
         for (const auto& each : clients) {
@@ -486,7 +486,7 @@ int main(int argc, char** argv)
                     "trip\n%zu violations\n",
                     grants, static_cast<unsigned long long>(failures),
                     first > 0 ? 100 * (1 - second / first) : 0.0, violations.size());
-        // Of a deliberate error a few are enough.
+        // For a deliberate error, a few violations are enough.
         const std::size_t shown = wrong == mistake::none ? violations.size() : 3;
         for (std::size_t i = 0; i < std::min(shown, violations.size()); ++i)
             std::printf("  %s\n", violations[i].c_str());
