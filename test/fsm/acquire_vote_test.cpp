@@ -30,7 +30,7 @@ acquire_vote vote(const quorum_size& size, std::uint64_t first, std::uint32_t co
 
 BOOST_AUTO_TEST_SUITE(acquire_vote_fsm)
 
-BOOST_AUTO_TEST_CASE(sizes_say_what_they_tolerate)
+BOOST_AUTO_TEST_CASE(quorum_size_determines_the_tolerated_failures)
 {
     struct row
     {
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(sizes_say_what_they_tolerate)
         BOOST_TEST(size.may_be_down() == each.down);
         BOOST_TEST(size.may_forget() == each.forget);
         // Every quorum that granted a lock together with a member that lost its data shares a
-        // member with the adopters; and so do earlier adopters.
+        // member with the adopters. So do earlier adopters.
         BOOST_TEST(size.adopters() + (each.q - 1) > each.n - 1);
         BOOST_TEST(2 * size.adopters() > each.n - 1);
     }
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(sizes_say_what_they_tolerate)
         BOOST_TEST(!quorum_size({n, q}).valid());
 }
 
-BOOST_AUTO_TEST_CASE(one_round_when_a_quorum_accepts)
+BOOST_AUTO_TEST_CASE(lock_is_granted_in_one_round_if_a_quorum_accepts)
 {
     acquire_vote v = vote(five, 100, 10);
     BOOST_TEST((v.answered(4, 1, answer::accepted, 109) == action::wait));
@@ -60,12 +60,12 @@ BOOST_AUTO_TEST_CASE(one_round_when_a_quorum_accepts)
     BOOST_TEST((v.answered(1, 1, answer::accepted, 109) == action::wait));
     BOOST_TEST((v.answered(2, 1, answer::accepted, 109) == action::granted));
     BOOST_TEST(v.offer() == 100u);
-    // It is over.
+    // The vote has ended.
     BOOST_TEST((v.answered(3, 1, answer::accepted, 109) == action::wait));
     BOOST_TEST((v.late() == action::wait));
 }
 
-BOOST_AUTO_TEST_CASE(an_answer_counts_once)
+BOOST_AUTO_TEST_CASE(reply_of_a_member_counts_once)
 {
     acquire_vote v = vote(three, 100);
     for (int i = 0; i < 5; ++i)
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(an_answer_counts_once)
     BOOST_TEST((v.answered(1, 1, answer::accepted, 100) == action::granted));
 }
 
-BOOST_AUTO_TEST_CASE(a_second_round_offers_more_than_the_largest)
+BOOST_AUTO_TEST_CASE(second_round_offers_more_than_the_largest_fence)
 {
     acquire_vote v = vote(five, 100, 10);
     BOOST_TEST((v.answered(0, 1, answer::accepted, 109) == action::wait));
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(a_second_round_offers_more_than_the_largest)
     BOOST_TEST((v.answered(3, 1, answer::held, 700) == action::raise));
     BOOST_TEST(v.offer() == 701u);
     BOOST_TEST(v.round() == 2u);
-    // The members that granted, and the one that may have.
+    // The members that granted, and the one that may have granted.
     for (const unsigned each : {0u, 1u, 2u, 4u})
         BOOST_TEST(v.is_asked(each));
     BOOST_TEST(!v.is_asked(3));
@@ -94,18 +94,18 @@ BOOST_AUTO_TEST_CASE(a_second_round_offers_more_than_the_largest)
     BOOST_TEST(v.offer() == 701u);
 }
 
-BOOST_AUTO_TEST_CASE(a_second_round_can_fail)
+BOOST_AUTO_TEST_CASE(second_round_can_fail)
 {
     acquire_vote v = vote(three, 100);
     BOOST_TEST((v.answered(0, 1, answer::outbid, 500) == action::wait));
     BOOST_TEST((v.answered(1, 1, answer::outbid, 501) == action::raise)); // one accepts at most
     BOOST_TEST(v.offer() == 502u);
     BOOST_TEST((v.answered(0, 2, answer::accepted, 502) == action::wait));
-    BOOST_TEST((v.answered(1, 2, answer::held, 900) == action::wait)); // it has expired there
+    BOOST_TEST((v.answered(1, 2, answer::held, 900) == action::wait)); // the lock has expired there
     BOOST_TEST((v.answered(2, 2, answer::unknown, 0) == action::failed));
 }
 
-BOOST_AUTO_TEST_CASE(it_fails_as_soon_as_it_cannot_succeed)
+BOOST_AUTO_TEST_CASE(vote_fails_as_soon_as_it_cannot_succeed)
 {
     acquire_vote v = vote(five, 100);
     BOOST_TEST((v.answered(0, 1, answer::held, 90) == action::wait));
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(it_fails_as_soon_as_it_cannot_succeed)
     BOOST_TEST(v.is_held());
 }
 
-BOOST_AUTO_TEST_CASE(members_that_are_not_asked_are_not_waited_for)
+BOOST_AUTO_TEST_CASE(vote_does_not_wait_for_members_that_were_not_asked)
 {
     acquire_vote v(five, 100, 1);
     for (const unsigned each : {0u, 1u, 4u})
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(members_that_are_not_asked_are_not_waited_for)
     BOOST_TEST(!v.is_asked(3));
 }
 
-BOOST_AUTO_TEST_CASE(who_is_late_is_not_waited_for)
+BOOST_AUTO_TEST_CASE(late_member_is_not_waited_for)
 {
     acquire_vote failing = vote(three, 100);
     BOOST_TEST((failing.answered(0, 1, answer::accepted, 100) == action::wait));
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(who_is_late_is_not_waited_for)
     BOOST_TEST((raising.late() == action::failed));
 }
 
-BOOST_AUTO_TEST_CASE(held_is_what_a_quorum_says_together)
+BOOST_AUTO_TEST_CASE(lock_is_held_if_no_quorum_can_be_free)
 {
     acquire_vote v = vote(five, 100);
     BOOST_TEST((v.answered(0, 1, answer::accepted, 100) == action::wait));
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(held_is_what_a_quorum_says_together)
     BOOST_TEST(!missing.is_held());
 }
 
-BOOST_AUTO_TEST_CASE(a_renewal_needs_a_majority)
+BOOST_AUTO_TEST_CASE(renewal_needs_a_majority)
 {
     using result = renewal_vote::result;
     renewal_vote v(four_of_five);
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_needs_a_majority)
     BOOST_TEST((v.decide(0) == result::failed));
     v.gone();
     v.gone();
-    BOOST_TEST((v.decide(0) == result::failed)); // the fifth may have it
+    BOOST_TEST((v.decide(0) == result::failed)); // the fifth may have the lock
     v.renewed();
     BOOST_TEST((v.decide(0) == result::renewed));
 
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_needs_a_majority)
     BOOST_TEST((lost.decide(2) == result::gone));
 }
 
-BOOST_AUTO_TEST_CASE(a_release_is_what_a_quorum_answers)
+BOOST_AUTO_TEST_CASE(release_result_is_that_of_a_quorum)
 {
     using result = release_vote::result;
     release_vote v(five);
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(a_release_is_what_a_quorum_answers)
     BOOST_TEST((v.decide(0) == result::failed));
     v.not_owner();
     BOOST_TEST((v.decide(0) == result::freed));
-    v.left(); // one that missed an entry, or its end
+    v.left(); // this member missed an entry, or its release
     BOOST_TEST((v.decide(0) == result::freed));
     v.left();
     BOOST_TEST((v.decide(0) == result::left));

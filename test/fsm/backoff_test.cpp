@@ -11,7 +11,7 @@ using fsm::backoff;
 
 namespace {
 
-// The range of the n-th pause (from 0), seen over many seeds.
+// The range of the n-th pause (from 0), over many seeds.
 struct range
 {
     clock::duration least = clock::duration::max();
@@ -37,13 +37,13 @@ range nth(std::chrono::milliseconds floor, std::chrono::milliseconds ceiling, in
 
 BOOST_AUTO_TEST_SUITE(backoff_fsm)
 
-BOOST_AUTO_TEST_CASE(the_bound_doubles_from_the_floor_to_the_ceiling)
+BOOST_AUTO_TEST_CASE(pause_bound_doubles_from_floor_to_ceiling)
 {
     clock::duration bound = 20ms;
     for (int n = 0; n < 10; ++n) {
         const range seen = nth(20ms, 1000ms, n);
         BOOST_TEST((seen.most <= bound));
-        // Full jitter: pauses come from all of it, also from near both ends.
+        // Full jitter: pauses cover the whole range, including its ends.
         BOOST_TEST((seen.most > bound * 9 / 10));
         BOOST_TEST((seen.least >= 10ms));
         BOOST_TEST((seen.least < 10ms + bound / 10));
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(the_bound_doubles_from_the_floor_to_the_ceiling)
     }
 }
 
-BOOST_AUTO_TEST_CASE(never_a_pause_of_next_to_nothing)
+BOOST_AUTO_TEST_CASE(pause_is_at_least_half_the_floor)
 {
     for (const auto floor : {1ms, 20ms, 60'000ms})
         for (const int n : {0, 1, 30})
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(reset_starts_at_the_floor_again)
     BOOST_TEST((policy.ceiling() == 10s));
 }
 
-BOOST_AUTO_TEST_CASE(two_that_collided_do_not_stay_together)
+BOOST_AUTO_TEST_CASE(clients_that_collided_pause_differently)
 {
     fsm::random_source one(1), other(2);
     backoff a(20ms, 1s), b(20ms, 1s);
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(two_that_collided_do_not_stay_together)
     BOOST_TEST(apart.size() == 10u);
 }
 
-BOOST_AUTO_TEST_CASE(pick_includes_both_ends_and_stands_an_empty_range)
+BOOST_AUTO_TEST_CASE(pick_includes_both_ends_and_accepts_an_empty_range)
 {
     fsm::random_source random(3);
     std::set<clock::rep> seen;

@@ -66,7 +66,7 @@ struct machine : contention
         }
     }
 
-    /// Looks in vain until the pauses do not grow any more.
+    /// Polls a held lock until the pauses have stopped growing.
     void wait_long()
     {
         for (int i = 0; i < 8; ++i) {
@@ -262,7 +262,7 @@ const std::vector<row> table = {
 
 BOOST_AUTO_TEST_SUITE(contention_fsm)
 
-BOOST_AUTO_TEST_CASE(every_transition)
+BOOST_AUTO_TEST_CASE(contention_makes_every_transition_of_the_table)
 {
     for (const row& each : table) {
         BOOST_TEST_CONTEXT(each.from << ": " << each.event)
@@ -277,19 +277,19 @@ BOOST_AUTO_TEST_CASE(every_transition)
     }
 }
 
-// W1: the lock was freed between the poll and the reply; the reply is older than the wake-up.
-BOOST_AUTO_TEST_CASE(W1_a_hint_while_sending_is_not_lost)
+// W1: the lock was freed between the poll and the reply, so the reply is older than the wake-up.
+BOOST_AUTO_TEST_CASE(W1_wake_up_during_a_request_is_not_lost)
 {
     machine m(state::sending);
     m.hint(true);
     m.hint(true);
     BOOST_TEST(m.held(10s, true, m.random).what == kind::send);
-    // Once: two hints do not make a loop.
+    // Once: two wake-ups do not make a loop.
     BOOST_TEST(m.held(10s, true, m.random).what == kind::sleep);
     BOOST_TEST(m.hint(true).what == kind::send);
 }
 
-BOOST_AUTO_TEST_CASE(a_hint_counts_only_for_the_request_that_was_under_way)
+BOOST_AUTO_TEST_CASE(wake_up_counts_only_for_the_outstanding_request)
 {
     machine granted(state::sending);
     granted.hint(true);
@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(a_hint_counts_only_for_the_request_that_was_under_way)
 
     machine failed(state::sending);
     failed.hint(true);
-    // It polls anyway; a failure of the store is no reason to hurry.
+    // It polls anyway, and a failure of the store is no reason to hurry.
     BOOST_TEST(failed.failed(true, failed.random).what == kind::sleep);
     failed.due(true);
     BOOST_TEST(failed.held(10s, true, failed.random).what == kind::sleep);
@@ -312,7 +312,7 @@ BOOST_AUTO_TEST_CASE(a_hint_counts_only_for_the_request_that_was_under_way)
     BOOST_TEST(unwanted.held(10s, true, unwanted.random).what == kind::sleep);
 }
 
-BOOST_AUTO_TEST_CASE(never_sleeps_past_what_the_holder_has_left)
+BOOST_AUTO_TEST_CASE(pause_does_not_outlast_the_ttl_of_the_holder)
 {
     for (unsigned seed = 0; seed < 500; ++seed) {
         machine m(state::sending);
@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(never_sleeps_past_what_the_holder_has_left)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_holder_that_never_expires_is_looked_at_with_backoff)
+BOOST_AUTO_TEST_CASE(holder_without_a_ttl_is_polled_with_backoff)
 {
     machine m(state::sending);
     for (int i = 0; i < 20; ++i) {
@@ -341,7 +341,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_never_expires_is_looked_at_with_backoff)
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_expired_holder_is_looked_at_at_once_but_not_in_a_loop)
+BOOST_AUTO_TEST_CASE(expired_holder_is_polled_soon_but_not_in_a_loop)
 {
     machine m(state::sending);
     const auto action = m.held(0ms, true, m.random);
@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(an_expired_holder_is_looked_at_at_once_but_not_in_a_loop)
     BOOST_TEST((action.pause <= 3ms));
 }
 
-BOOST_AUTO_TEST_CASE(pauses_grow_while_it_is_held_and_start_anew_after_a_grant)
+BOOST_AUTO_TEST_CASE(pauses_grow_while_held_and_restart_after_a_grant)
 {
     const auto most_of_the_next = [](auto prepare) {
         clock::duration most{};
@@ -375,8 +375,9 @@ BOOST_AUTO_TEST_CASE(pauses_grow_while_it_is_held_and_start_anew_after_a_grant)
                 }) <= 20ms));
 }
 
-// How long it has waited for others says nothing of the store; how often the store has failed does.
-BOOST_AUTO_TEST_CASE(pauses_grow_while_the_store_fails_and_start_anew_with_the_next_trouble)
+// The time spent waiting for other holders says nothing about the store. The number of its failures
+// does.
+BOOST_AUTO_TEST_CASE(pauses_grow_while_the_store_fails_independently_of_waits)
 {
     clock::duration first{};
     clock::duration tenth{};
@@ -396,8 +397,8 @@ BOOST_AUTO_TEST_CASE(pauses_grow_while_the_store_fails_and_start_anew_with_the_n
     BOOST_TEST((tenth > 500ms));
 }
 
-// Only failures in a row are a reason for a pause that no connection shortens.
-BOOST_AUTO_TEST_CASE(a_failure_is_the_first_again_when_the_store_has_served_meanwhile)
+// Only consecutive failures cause a pause that no connection shortens.
+BOOST_AUTO_TEST_CASE(failure_after_a_served_request_is_a_first_failure)
 {
     const std::vector<std::function<void(machine&)>> served = {
         [](machine& m) { m.held(10s, true, m.random); },
@@ -426,9 +427,9 @@ BOOST_AUTO_TEST_CASE(a_failure_is_the_first_again_when_the_store_has_served_mean
     }
 }
 
-// This client also receives its own release; if that ended its pause, the clients that it yields to
+// This client also receives its own release. If that ended its pause, the clients that it yields to
 // would never get the lock.
-BOOST_AUTO_TEST_CASE(a_client_that_yields_does_not_listen_to_its_own_release)
+BOOST_AUTO_TEST_CASE(yielding_client_ignores_its_own_release)
 {
     for (unsigned seed = 0; seed < 200; ++seed) {
         machine m(state::releasing);
@@ -445,7 +446,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_yields_does_not_listen_to_its_own_release)
 }
 
 // Otherwise the lock is idle when the next holder has released.
-BOOST_AUTO_TEST_CASE(a_client_that_yields_hears_the_next_release)
+BOOST_AUTO_TEST_CASE(yielding_client_wakes_at_the_next_release)
 {
     machine m(state::releasing);
     for (int tenure = 0; tenure < 3; ++tenure) {
@@ -473,7 +474,7 @@ BOOST_AUTO_TEST_CASE(yielding_ends_with_the_last_waiter)
     BOOST_TEST(m.hint(true).what == kind::send);
 }
 
-BOOST_AUTO_TEST_CASE(late_is_tried_again_at_once_twice_and_then_with_pauses)
+BOOST_AUTO_TEST_CASE(late_reply_is_retried_twice_at_once_and_then_with_pauses)
 {
     machine m(state::sending);
     BOOST_TEST(m.late(true, m.random).what == kind::send);
@@ -487,8 +488,8 @@ BOOST_AUTO_TEST_CASE(late_is_tried_again_at_once_twice_and_then_with_pauses)
     BOOST_TEST(m.late(true, m.random).what == kind::send);
 }
 
-// A held name without a waiter needs none of this.
-BOOST_AUTO_TEST_CASE(goes_on_from_a_lock_that_is_held_or_being_left)
+// A held name without a waiter has no contention state.
+BOOST_AUTO_TEST_CASE(contention_resumes_from_a_held_or_releasing_lock)
 {
     machine holds(state::idle);
     holds.resume(false);
@@ -505,7 +506,7 @@ BOOST_AUTO_TEST_CASE(goes_on_from_a_lock_that_is_held_or_being_left)
     BOOST_TEST(leaves.current() == state::yielding);
 }
 
-BOOST_AUTO_TEST_CASE(what_was_wanted_offline_begins_when_the_store_is_there)
+BOOST_AUTO_TEST_CASE(lock_wanted_offline_is_requested_after_the_connection)
 {
     machine m(state::idle);
     m.wanted(false);

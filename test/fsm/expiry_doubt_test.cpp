@@ -17,17 +17,17 @@ constexpr clock::duration lease = 10s;
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(a_time_to_live_that_stands_still_is_odd)
+BOOST_AUTO_TEST_CASE(ttl_that_does_not_decrease_is_doubtful)
 {
     expiry_doubt doubt;
     BOOST_TEST(!doubt.of(5s, lease, start));
     BOOST_TEST(!doubt.of(4s, lease, start + 1s));
     BOOST_TEST(!doubt.of(4s, lease, start + 1s + 9ms)); // two polls at nearly the same time
     BOOST_TEST(doubt.of(4s, lease, start + 1s + 19ms));
-    BOOST_TEST(!doubt.of(9s, lease, start + 2s)); // it was renewed
+    BOOST_TEST(!doubt.of(9s, lease, start + 2s)); // the lock was renewed
 }
 
-BOOST_AUTO_TEST_CASE(so_is_one_that_is_much_longer_than_a_lease_or_has_no_end)
+BOOST_AUTO_TEST_CASE(missing_or_overlong_ttl_is_doubtful)
 {
     expiry_doubt doubt;
     BOOST_TEST(!doubt.of(100s, lease, start));

@@ -6,7 +6,7 @@ using leasehold::fsm::failure_row;
 
 BOOST_AUTO_TEST_SUITE(failure_row_fsm)
 
-BOOST_AUTO_TEST_CASE(all_but_the_first_are_repeated_until_the_store_serves)
+BOOST_AUTO_TEST_CASE(failures_after_the_first_are_repeated_until_the_store_serves)
 {
     failure_row row;
     for (int i = 0; i < 3; ++i) {

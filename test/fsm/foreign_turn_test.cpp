@@ -23,15 +23,15 @@ struct drawn
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(foreign_turn_fsm, drawn)
+BOOST_FIXTURE_TEST_SUITE(external_turn_fsm, drawn)
 
-BOOST_AUTO_TEST_CASE(there_is_none_unless_asked_for)
+BOOST_AUTO_TEST_CASE(external_turn_is_zero_by_default)
 {
     for (const clock::duration held : {0ns, 1ns, std::chrono::nanoseconds(1h)})
         BOOST_TEST((after(0, held) == 0ms));
 }
 
-BOOST_AUTO_TEST_CASE(after_a_long_hold_it_is_a_share_of_it)
+BOOST_AUTO_TEST_CASE(external_turn_after_a_long_hold_is_its_share)
 {
     BOOST_TEST((after(10, 50ms) == 5ms));
     BOOST_TEST((after(10, 1s) == 100ms));
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(after_a_long_hold_it_is_a_share_of_it)
     BOOST_TEST((after(1, 1s) == 10ms));
 }
 
-BOOST_AUTO_TEST_CASE(it_is_no_longer_than_others_wait_between_two_looks)
+BOOST_AUTO_TEST_CASE(external_turn_is_at_most_300_ms)
 {
     BOOST_TEST((after(100, 300ms) == 300ms));
     BOOST_TEST((after(100, 301ms) == 300ms));
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(it_is_no_longer_than_others_wait_between_two_looks)
     BOOST_TEST((after(100, clock::duration::max()) == 300ms));
 }
 
-BOOST_AUTO_TEST_CASE(after_short_holds_it_comes_now_and_then)
+BOOST_AUTO_TEST_CASE(external_turn_after_short_holds_comes_at_random)
 {
     constexpr int times = 20'000;
     for (const clock::duration held : {clock::duration(200us), clock::duration(4ms)}) {
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(after_short_holds_it_comes_now_and_then)
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_was_not_held_owes_nothing)
+BOOST_AUTO_TEST_CASE(hold_without_a_duration_owes_no_external_turn)
 {
     for (int i = 0; i < 1'000; ++i) {
         BOOST_TEST((after(100, 0s) == 0ms));

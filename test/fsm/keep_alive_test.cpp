@@ -24,14 +24,14 @@ keep_alive fresh(clock::time_point ends = never, clock::duration interval = leas
 
 BOOST_AUTO_TEST_SUITE(keep_alive_fsm)
 
-BOOST_AUTO_TEST_CASE(the_drift_margin_is_a_hundredth_and_two_milliseconds)
+BOOST_AUTO_TEST_CASE(drift_margin_is_a_hundredth_and_two_milliseconds)
 {
     BOOST_TEST((fsm::drift_margin(30s) == 302ms));
     BOOST_TEST((fsm::drift_margin(10ms) == 2100us));
 }
 
 // R5: the time of sending counts, not the time of the reply.
-BOOST_AUTO_TEST_CASE(R5_the_deadline_counts_from_the_send)
+BOOST_AUTO_TEST_CASE(R5_deadline_counts_from_the_send)
 {
     keep_alive life = fresh();
     BOOST_TEST((life.deadline() == start + lease_time - margin));
@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(R5_the_deadline_counts_from_the_send)
     BOOST_TEST((life.deadline() == sent + lease_time - margin));
 }
 
-BOOST_AUTO_TEST_CASE(it_is_renewed_after_the_interval_and_in_step_with_others)
+BOOST_AUTO_TEST_CASE(lease_is_renewed_after_the_interval_on_a_common_grid)
 {
     keep_alive life = fresh();
     const auto due = life.next();
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(it_is_renewed_after_the_interval_and_in_step_with_others)
     BOOST_TEST((life.due(due - 1ns) == action::wait));
     BOOST_TEST((life.due(due) == action::renew));
 
-    // Taken within one step of the grid: renewed at the same moment.
+    // Acquired within one step of the grid: renewed at the same moment.
     const auto grid = lease_time / 64;
     const clock::time_point step = start - start.time_since_epoch() % grid;
     const keep_alive one(step + 1ms, lease_time, 10 * grid, never);
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(it_is_renewed_after_the_interval_and_in_step_with_others)
     BOOST_TEST((one.next() == other.next()));
 }
 
-BOOST_AUTO_TEST_CASE(short_leases_are_not_renewed_in_a_loop)
+BOOST_AUTO_TEST_CASE(short_lease_is_not_renewed_in_a_loop)
 {
     for (const auto begun : {start, start + 999us}) { // and at the end of a step of the grid
         for (const clock::duration interval : {1ms, 2ms, 5ms}) {
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(short_leases_are_not_renewed_in_a_loop)
     }
 }
 
-BOOST_AUTO_TEST_CASE(one_renewal_at_a_time)
+BOOST_AUTO_TEST_CASE(lease_has_one_outstanding_renewal_at_a_time)
 {
     keep_alive life = fresh();
     BOOST_TEST((life.due(start + 10s) == action::renew));
@@ -82,8 +82,8 @@ BOOST_AUTO_TEST_CASE(one_renewal_at_a_time)
     BOOST_TEST((life.next() > start + 19s));
 }
 
-// R2: one failure is neither the end of the renewals nor a loss.
-BOOST_AUTO_TEST_CASE(R2_a_failure_is_tried_again_until_the_deadline_and_only_then_lost)
+// R2: one failure ends neither the renewals nor the lease.
+BOOST_AUTO_TEST_CASE(R2_failed_renewal_is_retried_until_the_deadline)
 {
     keep_alive life = fresh();
     auto now = life.next();
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(R2_a_failure_is_tried_again_until_the_deadline_and_only_the
     BOOST_TEST(life.reason() == errc::expired);
 }
 
-BOOST_AUTO_TEST_CASE(it_is_over_at_the_deadline_and_not_before)
+BOOST_AUTO_TEST_CASE(lease_expires_at_its_deadline_and_not_before)
 {
     for (const bool in_flight : {false, true}) {
         keep_alive life = fresh();
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(it_is_over_at_the_deadline_and_not_before)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_confirmation_after_the_deadline_does_not_save_it)
+BOOST_AUTO_TEST_CASE(confirmation_after_the_deadline_does_not_revive_the_lease)
 {
     keep_alive life = fresh();
     life.sent();
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_confirmation_after_the_deadline_does_not_save_it)
     BOOST_TEST((life.deadline() == before));
 }
 
-BOOST_AUTO_TEST_CASE(lost_stays_lost)
+BOOST_AUTO_TEST_CASE(lost_lease_stays_lost)
 {
     const auto lose = [](keep_alive& life, int how) {
         switch (how) {
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(lost_stays_lost)
     }
 }
 
-BOOST_AUTO_TEST_CASE(gone_is_the_end_at_once)
+BOOST_AUTO_TEST_CASE(gone_lease_ends_at_once)
 {
     keep_alive life = fresh();
     life.sent();
@@ -161,9 +161,9 @@ BOOST_AUTO_TEST_CASE(gone_is_the_end_at_once)
     BOOST_TEST(!life.in_flight());
 }
 
-// A late confirmation belongs to a request that was given up; it still is a proof, but of its own
-// time only.
-BOOST_AUTO_TEST_CASE(a_late_confirmation_counts_and_takes_nothing_back)
+// A late confirmation belongs to a request that was given up. It still extends the lease, but only
+// from its own send.
+BOOST_AUTO_TEST_CASE(late_confirmation_never_shortens_the_lease)
 {
     keep_alive life = fresh();
     life.sent();
@@ -176,23 +176,24 @@ BOOST_AUTO_TEST_CASE(a_late_confirmation_counts_and_takes_nothing_back)
     BOOST_TEST((life.deadline() == deadline));
 }
 
-BOOST_AUTO_TEST_CASE(a_connection_means_asking_at_once)
+BOOST_AUTO_TEST_CASE(new_connection_renews_at_once)
 {
     keep_alive life = fresh();
-    life.sent(); // into a connection that has ended
+    life.sent(); // over a connection that has ended
     life.connected(start + 12s);
     BOOST_TEST((life.next() == start + 12s));
     BOOST_TEST((life.due(start + 12s) == action::renew));
 }
 
-// It may be executed at the server however late, and extend a lock that is given up here.
-BOOST_AUTO_TEST_CASE(a_renewal_without_an_answer_leaves_a_doubt_for_good)
+// The server may execute the renewal at any later time, and extend a lock that is already released
+// here.
+BOOST_AUTO_TEST_CASE(renewal_without_a_reply_leaves_the_lease_in_doubt)
 {
     keep_alive answered = fresh();
     BOOST_TEST(!answered.doubtful());
     answered.sent();
     answered.confirmed(start + 10s, start + 11s);
-    answered.failed(start + 20s); // there was no connection to send it by
+    answered.failed(start + 20s); // without a connection to send it
     answered.connected(start + 21s);
     answered.end({});
     BOOST_TEST(!answered.doubtful());
@@ -212,12 +213,12 @@ BOOST_AUTO_TEST_CASE(a_renewal_without_an_answer_leaves_a_doubt_for_good)
         BOOST_TEST(life.doubtful());
         if (!life.ended())
             life.sent();
-        life.confirmed(start + 12s, start + 13s); // the one before may come yet
+        life.confirmed(start + 12s, start + 13s); // the reply to the earlier renewal may still come
         BOOST_TEST(life.doubtful());
     }
 }
 
-BOOST_AUTO_TEST_CASE(without_renewal_it_ends_when_its_time_is_over)
+BOOST_AUTO_TEST_CASE(lease_without_renewal_expires_after_its_lease_time)
 {
     keep_alive life = fresh(never, 0s);
     BOOST_TEST((life.next() == life.deadline()));
@@ -229,7 +230,7 @@ BOOST_AUTO_TEST_CASE(without_renewal_it_ends_when_its_time_is_over)
     BOOST_TEST(life.reason() == errc::expired);
 }
 
-BOOST_AUTO_TEST_CASE(the_longest_hold_ends_it_however_often_it_is_renewed)
+BOOST_AUTO_TEST_CASE(longest_hold_ends_a_renewed_lease)
 {
     const auto ends = start + 45s;
     keep_alive life = fresh(ends);
@@ -246,15 +247,15 @@ BOOST_AUTO_TEST_CASE(the_longest_hold_ends_it_however_often_it_is_renewed)
     BOOST_TEST(life.reason() == errc::hold_limit);
 }
 
-// However late that is noticed: what came first is the reason.
-BOOST_AUTO_TEST_CASE(a_lease_that_expired_before_its_longest_hold_has_expired)
+// Even if it is detected late, the earlier reason counts.
+BOOST_AUTO_TEST_CASE(lease_expired_before_its_longest_hold_reports_expired)
 {
     keep_alive life = fresh(start + 45s);
     BOOST_TEST((life.due(start + 60s) == action::end));
     BOOST_TEST(life.reason() == errc::expired);
 }
 
-BOOST_AUTO_TEST_CASE(a_longest_hold_below_the_lease_time_is_the_deadline)
+BOOST_AUTO_TEST_CASE(longest_hold_below_the_lease_time_is_the_deadline)
 {
     keep_alive life = fresh(start + 5s);
     BOOST_TEST((life.deadline() == start + 5s));
@@ -263,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_longest_hold_below_the_lease_time_is_the_deadline)
     BOOST_TEST(life.reason() == errc::hold_limit);
 }
 
-BOOST_AUTO_TEST_CASE(the_next_holder_has_a_longest_hold_of_its_own)
+BOOST_AUTO_TEST_CASE(next_holder_has_its_own_longest_hold)
 {
     keep_alive life = fresh(start + 40s);
     life.sent();
@@ -279,7 +280,7 @@ BOOST_AUTO_TEST_CASE(the_next_holder_has_a_longest_hold_of_its_own)
     BOOST_TEST((life.deadline() == start + 29s + lease_time - margin));
 }
 
-BOOST_AUTO_TEST_CASE(a_promise_ends_it_when_no_sign_of_life_was_confirmed)
+BOOST_AUTO_TEST_CASE(lease_ends_without_a_confirmed_heartbeat)
 {
     constexpr clock::duration grace = 2s;
     constexpr clock::duration silence = grace - 22ms; // the drift margin
@@ -287,7 +288,7 @@ BOOST_AUTO_TEST_CASE(a_promise_ends_it_when_no_sign_of_life_was_confirmed)
     life.promise(start, grace);
     BOOST_TEST(life.silent());
     BOOST_TEST((life.deadline() == start + silence));
-    // What counts is when a sign was sent.
+    // The time at which a heartbeat was sent counts.
     const auto sent = start + 500ms;
     BOOST_TEST((life.alive(sent, grace, sent + 1s) == action::wait));
     BOOST_TEST((life.deadline() == sent + silence));
@@ -295,14 +296,14 @@ BOOST_AUTO_TEST_CASE(a_promise_ends_it_when_no_sign_of_life_was_confirmed)
     BOOST_TEST((life.deadline() == sent + silence));
     BOOST_TEST((life.next() == sent + silence));
     BOOST_TEST((life.due(sent + silence - 1ns) == action::wait));
-    // A waiter may have superseded it: a heartbeat that is confirmed now is too late.
+    // A waiter may have superseded the holder: a heartbeat that is confirmed now is too late.
     BOOST_TEST((life.alive(sent + 1s, grace, sent + silence) == action::end));
     BOOST_TEST((life.reason() == errc::silent));
     BOOST_TEST(life.ended());
     BOOST_TEST((life.alive(sent + 2s, grace, sent + 2s) == action::wait));
 }
 
-BOOST_AUTO_TEST_CASE(a_promise_lengthens_nothing)
+BOOST_AUTO_TEST_CASE(grace_does_not_extend_the_lease)
 {
     keep_alive life = fresh();
     life.promise(start, 20s);

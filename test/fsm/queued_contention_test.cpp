@@ -34,7 +34,7 @@ std::ostream& operator<<(std::ostream& out, queued_contention::action::kind k)
 
 namespace {
 
-/// In a state, by the shortest way.
+/// Reaches a state by the shortest path.
 queued_contention machine(state in, bool joins = false)
 {
     queued_contention m;
@@ -244,18 +244,18 @@ void check(const std::vector<row>& rows, bool joins)
 
 BOOST_AUTO_TEST_SUITE(queued_contention_fsm)
 
-BOOST_AUTO_TEST_CASE(every_transition)
+BOOST_AUTO_TEST_CASE(queued_contention_makes_every_transition_of_the_table)
 {
     check(table, false);
 }
 
-BOOST_AUTO_TEST_CASE(every_answer_to_a_release_that_joins)
+BOOST_AUTO_TEST_CASE(every_reply_to_a_release_with_a_next_owner_is_handled)
 {
     check(joining, true);
 }
 
-// SET NX does not extend what it finds: a deadline counted from its repetition is wrong.
-BOOST_AUTO_TEST_CASE(what_may_have_run_is_sent_again_as_a_repetition)
+// SET NX does not extend an existing lock: a deadline counted from its repetition would be wrong.
+BOOST_AUTO_TEST_CASE(request_that_may_have_been_executed_is_repeated_as_such)
 {
     queued_contention m;
     BOOST_TEST(!m.wanted(true).again);
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(what_may_have_run_is_sent_again_as_a_repetition)
     BOOST_TEST(m.late(true).again);
 }
 
-BOOST_AUTO_TEST_CASE(what_did_not_run_is_no_repetition)
+BOOST_AUTO_TEST_CASE(request_that_was_not_executed_is_sent_as_new)
 {
     queued_contention m;
     m.wanted(true);
@@ -279,8 +279,8 @@ BOOST_AUTO_TEST_CASE(what_did_not_run_is_no_repetition)
     BOOST_TEST(!m.due(true).again);
 }
 
-// The outstanding request may have joined before the client listened, and missed its grant.
-BOOST_AUTO_TEST_CASE(who_begins_to_listen_while_a_request_is_under_way_looks_again)
+// The outstanding request may have entered the queue before the subscription, and missed its grant.
+BOOST_AUTO_TEST_CASE(subscription_during_a_request_causes_another_poll)
 {
     queued_contention m;
     m.wanted(true);
@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(who_begins_to_listen_while_a_request_is_under_way_looks_aga
                kind::send);
 }
 
-BOOST_AUTO_TEST_CASE(after_the_short_way_found_it_held_the_same_owner_joins)
+BOOST_AUTO_TEST_CASE(held_reply_of_the_fast_path_enqueues_the_same_owner)
 {
     queued_contention m;
     m.wanted(true);
@@ -307,7 +307,7 @@ BOOST_AUTO_TEST_CASE(after_the_short_way_found_it_held_the_same_owner_joins)
     BOOST_TEST(m.held(true, true).what == kind::sleep);
 }
 
-BOOST_AUTO_TEST_CASE(the_next_owner_may_have_joined_and_is_never_sent_as_new)
+BOOST_AUTO_TEST_CASE(next_owner_of_a_release_is_never_sent_as_new)
 {
     for (const next each : {next::none, next::in_line}) {
         queued_contention m = machine(state::releasing, true);
@@ -320,7 +320,7 @@ BOOST_AUTO_TEST_CASE(the_next_owner_may_have_joined_and_is_never_sent_as_new)
     BOOST_TEST(!m.left(next::none, true, true, true).again);
 }
 
-BOOST_AUTO_TEST_CASE(an_owner_that_no_release_carried_is_sent_as_new)
+BOOST_AUTO_TEST_CASE(owner_that_no_release_carried_is_sent_as_new)
 {
     for (const bool wanted : {true, false}) {
         queued_contention m = machine(state::releasing, true);
@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(an_owner_that_no_release_carried_is_sent_as_new)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_release_carries_the_next_owner_when_others_wait_here)
+BOOST_AUTO_TEST_CASE(release_carries_the_next_owner_of_this_client)
 {
     queued_contention m = machine(state::holding);
     BOOST_TEST(m.leaving(true).joins);
@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(a_release_carries_the_next_owner_when_others_wait_here)
 }
 
 // W1: the reply is older than the notification.
-BOOST_AUTO_TEST_CASE(W1_a_turn_while_sending_is_not_lost)
+BOOST_AUTO_TEST_CASE(W1_grant_notified_during_a_request_is_not_lost)
 {
     queued_contention m = machine(state::sending);
     m.turn(whose::current);
@@ -352,7 +352,7 @@ BOOST_AUTO_TEST_CASE(W1_a_turn_while_sending_is_not_lost)
     BOOST_TEST(m.held(true, true).what == kind::sleep);
 }
 
-BOOST_AUTO_TEST_CASE(a_turn_counts_only_for_the_request_that_was_under_way)
+BOOST_AUTO_TEST_CASE(grant_notification_counts_only_for_the_outstanding_request)
 {
     queued_contention granted = machine(state::sending);
     granted.turn(whose::current);
@@ -367,8 +367,8 @@ BOOST_AUTO_TEST_CASE(a_turn_counts_only_for_the_request_that_was_under_way)
     BOOST_TEST(failed.held(true, true).what == kind::sleep);
 }
 
-// Late once is made up for at once; late twice in a row is not.
-BOOST_AUTO_TEST_CASE(the_first_that_is_late_after_any_other_answer_is_sent_again_at_once)
+// The first late reply is retried at once, the second in a row is not.
+BOOST_AUTO_TEST_CASE(first_late_reply_after_another_reply_is_retried_at_once)
 {
     const auto late = [](queued_contention& m) {
         BOOST_TEST_REQUIRE(m.current() == state::sending);
@@ -407,8 +407,8 @@ BOOST_AUTO_TEST_CASE(the_first_that_is_late_after_any_other_answer_is_sent_again
     BOOST_TEST(late(given_up) == kind::send);
 }
 
-// A shutdown leaves the queue: waiters complete, then there are none any more.
-BOOST_AUTO_TEST_CASE(what_the_store_may_know_of_is_left_and_nothing_else)
+// A shutdown leaves the queue: its waiters complete, and none remains.
+BOOST_AUTO_TEST_CASE(shutdown_releases_only_owners_that_the_store_may_know)
 {
     queued_contention unknown;
     unknown.wanted(false);
@@ -426,7 +426,7 @@ BOOST_AUTO_TEST_CASE(what_the_store_may_know_of_is_left_and_nothing_else)
     BOOST_TEST(in_doubt.unwanted().what == kind::leave);
 }
 
-BOOST_AUTO_TEST_CASE(a_new_owner_begins_as_the_first_did)
+BOOST_AUTO_TEST_CASE(new_owner_starts_like_the_first)
 {
     for (const state from : {state::in_line, state::pausing}) {
         queued_contention m = machine(from);
@@ -436,8 +436,8 @@ BOOST_AUTO_TEST_CASE(a_new_owner_begins_as_the_first_did)
     }
 }
 
-// A held name without a waiter needs none of this.
-BOOST_AUTO_TEST_CASE(goes_on_from_a_lock_that_is_held_or_being_left)
+// A held name without a waiter has no contention state.
+BOOST_AUTO_TEST_CASE(queued_contention_resumes_from_a_held_or_releasing_lock)
 {
     for (const bool leaves : {false, true}) {
         queued_contention m;
@@ -446,7 +446,7 @@ BOOST_AUTO_TEST_CASE(goes_on_from_a_lock_that_is_held_or_being_left)
     }
 }
 
-BOOST_AUTO_TEST_CASE(equal_machines_have_equal_hashes_and_others_others)
+BOOST_AUTO_TEST_CASE(equal_machines_have_equal_hashes)
 {
     const std::vector<queued_contention> machines{
         machine(state::idle),           machine(state::sending), machine(state::in_line),

@@ -38,23 +38,23 @@ rejoin with(const quorum_size& size, const std::vector<member_view>& all)
 
 BOOST_AUTO_TEST_SUITE(rejoin_fsm)
 
-BOOST_AUTO_TEST_CASE(nothing_where_all_that_can_be_reached_are_members)
+BOOST_AUTO_TEST_CASE(no_step_is_needed_if_all_reachable_servers_are_members)
 {
     const auto r = with({3, 2}, {member_of(4), {}, member_of(5)});
     BOOST_TEST((r.next() == step::nothing));
     BOOST_TEST(!r.ready());
 }
 
-BOOST_AUTO_TEST_CASE(a_majority_of_the_others_adopts_a_higher_epoch_first)
+BOOST_AUTO_TEST_CASE(majority_of_the_others_adopts_a_higher_epoch_first)
 {
     auto r = with({5, 3}, {member_of(4), blank(77), member_of(6), member_of(5), {}});
     BOOST_TEST((r.next() == step::adopt));
     BOOST_TEST(r.epoch() == 7u);
     BOOST_TEST(r.is_stranger(1));
-    BOOST_TEST(!r.is_stranger(4)); // cannot be reached
+    BOOST_TEST(!r.is_stranger(4)); // unreachable
     r.adopted(0, 100, 10s);
-    r.adopted(0, 100, 10s); // counts once
-    r.adopted(1, 100, 10s); // is none
+    r.adopted(0, 100, 10s); // counted once
+    r.adopted(1, 100, 10s); // not a member
     r.adopted(2, 300, 1s);
     BOOST_TEST(!r.ready());
     r.adopted(3, 200, 2s);
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_majority_of_the_others_adopts_a_higher_epoch_first)
     BOOST_TEST(r.nonce(1) == 77u);
 }
 
-BOOST_AUTO_TEST_CASE(too_few_members_left_is_an_error)
+BOOST_AUTO_TEST_CASE(too_few_remaining_members_are_an_error)
 {
     BOOST_TEST((with({3, 2}, {member_of(4), blank(1), {}}).next() == step::stuck));
     BOOST_TEST((with({3, 2}, {member_of(4), blank(1), blank(2)}).next() == step::stuck));
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(too_few_members_left_is_an_error)
                 step::stuck));
 }
 
-BOOST_AUTO_TEST_CASE(where_all_are_strangers_they_begin_anew_after_a_second_look)
+BOOST_AUTO_TEST_CASE(blank_servers_alone_start_after_a_second_poll)
 {
     const std::vector<member_view> all{blank(1), blank(2, 3, 500, 20s), blank(3, 2, 400)};
     auto r = with({3, 2}, all);
@@ -87,12 +87,12 @@ BOOST_AUTO_TEST_CASE(where_all_are_strangers_they_begin_anew_after_a_second_look
     BOOST_TEST(!r.ready());
     r.confirmed(2, all[2]);
     BOOST_TEST(r.ready());
-    BOOST_TEST(r.floor() == 500u); // above all that is still known
+    BOOST_TEST(r.floor() == 500u); // above all known fences
     BOOST_TEST((r.silence() > 20s));
     BOOST_TEST((r.lease() == 20s));
 }
 
-BOOST_AUTO_TEST_CASE(nothing_begins_anew_when_the_second_look_finds_others)
+BOOST_AUTO_TEST_CASE(blank_servers_do_not_start_if_the_second_poll_differs)
 {
     const std::vector<member_view> all{blank(1), blank(2), blank(3)};
     auto forgot_again = with({3, 2}, all);
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(nothing_begins_anew_when_the_second_look_finds_others)
     BOOST_TEST(!somebody_was_faster.ready());
 }
 
-BOOST_AUTO_TEST_CASE(seeds_that_did_not_arrive_are_sent_again_until_a_member_forgets)
+BOOST_AUTO_TEST_CASE(lost_seeds_are_sent_again_until_a_member_loses_its_data)
 {
     const std::vector<member_view> all{blank(1), blank(2), blank(3), blank(4), blank(5)};
     const auto began = with({5, 3}, all);
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(seeds_that_did_not_arrive_are_sent_again_until_a_member_for
     forgot[0].nonce = 6;
     BOOST_TEST((with({5, 3}, forgot).next() == rejoin::step::stuck));
 
-    auto adopted = in_part; // a member of another time
+    auto adopted = in_part; // a member of another start
     adopted[3].began = 0;
     BOOST_TEST((with({5, 3}, adopted).next() == rejoin::step::stuck));
 
@@ -151,15 +151,15 @@ BOOST_AUTO_TEST_CASE(seeds_that_did_not_arrive_are_sent_again_until_a_member_for
     BOOST_TEST((with({5, 3}, away).next() == rejoin::step::stuck));
 }
 
-BOOST_AUTO_TEST_CASE(members_that_adopt_an_epoch_do_not_begin_anew)
+BOOST_AUTO_TEST_CASE(adopting_members_do_not_start_anew)
 {
     const auto r = with({3, 2}, {member_of(1), member_of(1), blank(3)});
     BOOST_TEST((r.next() == rejoin::step::adopt));
     BOOST_TEST(r.beginning() == 0u);
 }
 
-// Nor does the reply of a member that was not asked.
-BOOST_AUTO_TEST_CASE(of_each_member_the_first_answer_counts)
+// The reply of a member that was not asked does not count either.
+BOOST_AUTO_TEST_CASE(first_reply_of_each_member_counts)
 {
     std::vector<member_view> all{member_of(1), member_of(1), blank(3)};
     auto adopts = with({3, 2}, all);
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(of_each_member_the_first_answer_counts)
     BOOST_TEST(confirms.floor() == 5u);
 }
 
-BOOST_AUTO_TEST_CASE(new_members_are_silent_only_for_leases_that_there_were)
+BOOST_AUTO_TEST_CASE(new_members_are_silent_only_after_earlier_leases)
 {
     const std::vector<member_view> all{blank(1), blank(2), blank(3)};
     auto r = with({3, 2}, all);

@@ -29,7 +29,7 @@ release orphan()
 
 BOOST_AUTO_TEST_SUITE(release_fsm)
 
-BOOST_AUTO_TEST_CASE(it_is_sent_at_once_and_once)
+BOOST_AUTO_TEST_CASE(release_is_sent_at_once_and_only_once)
 {
     release steps = held();
     BOOST_TEST((steps.due(start, true) == action::send));
@@ -37,8 +37,8 @@ BOOST_AUTO_TEST_CASE(it_is_sent_at_once_and_once)
     BOOST_TEST((steps.connected(start + 2s) == action::wait));
 }
 
-// The caller of `next` must not be called again and again for nothing.
-BOOST_AUTO_TEST_CASE(P1_with_a_request_under_way_there_is_nothing_to_do_before_the_end)
+// The caller of `next` must not be called repeatedly without need.
+BOOST_AUTO_TEST_CASE(P1_outstanding_release_needs_no_timer_before_the_end)
 {
     release steps = held();
     steps.due(start, true);
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(P1_with_a_request_under_way_there_is_nothing_to_do_before_t
     BOOST_TEST((steps.next() == over));
 }
 
-BOOST_AUTO_TEST_CASE(freed_and_left_are_success)
+BOOST_AUTO_TEST_CASE(freed_and_left_replies_are_success)
 {
     for (const reply each : {reply::freed, reply::left}) {
         release steps = held();
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(freed_and_left_are_success)
     }
 }
 
-BOOST_AUTO_TEST_CASE(not_owner_is_said_of_a_lock_that_was_held)
+BOOST_AUTO_TEST_CASE(not_owner_reply_of_a_held_lock_is_reported)
 {
     release steps = held();
     steps.due(start, true);
@@ -67,8 +67,8 @@ BOOST_AUTO_TEST_CASE(not_owner_is_said_of_a_lock_that_was_held)
     BOOST_TEST(steps.outcome() == errc::not_owner);
 }
 
-// The first one was executed and its reply was lost: then the second finds no owner.
-BOOST_AUTO_TEST_CASE(not_owner_after_an_answer_that_was_lost_is_success)
+// The first release was executed and its reply was lost. The second one finds no owner.
+BOOST_AUTO_TEST_CASE(not_owner_after_a_lost_reply_is_success)
 {
     release steps = held();
     steps.due(start, true);
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(not_owner_after_an_answer_that_was_lost_is_success)
     BOOST_TEST(!steps.outcome());
 }
 
-BOOST_AUTO_TEST_CASE(not_owner_after_a_request_that_did_not_run_is_said)
+BOOST_AUTO_TEST_CASE(not_owner_after_an_unexecuted_request_is_reported)
 {
     for (const errc each : {errc::store_unavailable, errc::store_refused}) {
         release steps = held();
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(not_owner_after_a_request_that_did_not_run_is_said)
     }
 }
 
-BOOST_AUTO_TEST_CASE(every_failure_that_may_pass_is_tried_again_until_the_time_to_live_has_passed)
+BOOST_AUTO_TEST_CASE(temporary_failure_is_retried_until_the_ttl_has_passed)
 {
     for (const errc each : {errc::store_unavailable, errc::store_refused, errc::outcome_unknown}) {
         release steps = held();
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(every_failure_that_may_pass_is_tried_again_until_the_time_t
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_pass_ends_it)
+BOOST_AUTO_TEST_CASE(permanent_error_ends_the_release)
 {
     for (const errc each : {errc::permission_denied, errc::wrong_type}) {
         release steps = held();
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_pass_ends_it)
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_answer_that_never_comes_is_an_unknown_outcome)
+BOOST_AUTO_TEST_CASE(missing_reply_is_an_unknown_outcome)
 {
     release steps = held();
     steps.due(start, true);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_never_comes_is_an_unknown_outcome)
     BOOST_TEST(steps.outcome() == errc::outcome_unknown);
 }
 
-BOOST_AUTO_TEST_CASE(offline_it_waits_for_the_connection_or_the_end)
+BOOST_AUTO_TEST_CASE(offline_release_waits_for_a_connection_or_the_end)
 {
     release steps = held();
     BOOST_TEST((steps.due(start, false) == action::wait));
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(offline_it_waits_for_the_connection_or_the_end)
     BOOST_TEST(other.outcome() == errc::store_unavailable);
 }
 
-BOOST_AUTO_TEST_CASE(a_connection_cuts_a_pause_short)
+BOOST_AUTO_TEST_CASE(new_connection_ends_a_pause)
 {
     release steps = held();
     steps.due(start, true);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_connection_cuts_a_pause_short)
     BOOST_TEST((steps.connected(start + 2s) == action::send));
 }
 
-BOOST_AUTO_TEST_CASE(a_failure_after_the_end_is_the_end)
+BOOST_AUTO_TEST_CASE(failure_after_the_end_ends_the_release)
 {
     release steps = held();
     steps.due(start, true);
@@ -159,9 +159,9 @@ BOOST_AUTO_TEST_CASE(a_failure_after_the_end_is_the_end)
     BOOST_TEST(steps.outcome() == errc::store_refused);
 }
 
-// The acquire that it undoes may be behind it in a stalled server: "not owner" is not final before
-// that acquire can no longer be executed.
-BOOST_AUTO_TEST_CASE(F2_an_orphan_is_released_again_after_its_acquire_can_no_longer_run)
+// The acquire that the release undoes may be behind it in a stalled server. `not_owner` is not
+// final before that acquire can no longer be executed.
+BOOST_AUTO_TEST_CASE(F2_orphan_is_released_again_after_the_limit_of_its_acquire)
 {
     release steps = orphan();
     BOOST_TEST((steps.due(start, true) == action::send));
@@ -173,24 +173,24 @@ BOOST_AUTO_TEST_CASE(F2_an_orphan_is_released_again_after_its_acquire_can_no_lon
     BOOST_TEST(steps.outcome() == errc::not_owner);
 }
 
-BOOST_AUTO_TEST_CASE(an_orphan_that_was_found_is_done)
+BOOST_AUTO_TEST_CASE(orphan_that_was_freed_is_done)
 {
     release steps = orphan();
     steps.due(start, true);
     BOOST_TEST((steps.replied(reply::freed, start + 1ms) == action::done));
 }
 
-BOOST_AUTO_TEST_CASE(an_answer_that_took_long_is_as_old_as_its_request)
+BOOST_AUTO_TEST_CASE(late_not_owner_reply_is_dated_by_its_request)
 {
     release steps = orphan();
     steps.due(start, true);
-    // Sent before the limit of the acquire, answered after: it is sent once more, now.
+    // Sent before the limit of the acquire, answered after it: the release is sent once more, now.
     BOOST_TEST((steps.replied(reply::not_owner, start + 7s) == action::send));
     BOOST_TEST((steps.replied(reply::not_owner, start + 8s) == action::done));
 }
 
-// Its acquire was answered in the end: its grant can be released now, and no later one comes.
-BOOST_AUTO_TEST_CASE(an_orphan_whose_acquire_is_known_to_have_run_does_not_wait)
+// The acquire was answered after all: its grant can be released now, and no later one comes.
+BOOST_AUTO_TEST_CASE(orphan_of_an_answered_acquire_is_released_at_once)
 {
     release paused = orphan();
     paused.due(start, true);
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(an_orphan_whose_acquire_is_known_to_have_run_does_not_wait)
     BOOST_TEST((paused.settled(start + 2s) == action::send));
     BOOST_TEST((paused.replied(reply::not_owner, start + 3s) == action::done));
 
-    // The outstanding release was sent before, and the server may have it before the acquire.
+    // The outstanding release was sent earlier, and the server may execute it before the acquire.
     release under_way = orphan();
     under_way.due(start, true);
     BOOST_TEST((under_way.settled(start + 1s) == action::wait));
@@ -206,8 +206,8 @@ BOOST_AUTO_TEST_CASE(an_orphan_whose_acquire_is_known_to_have_run_does_not_wait)
     BOOST_TEST((under_way.replied(reply::not_owner, start + 3s) == action::done));
 }
 
-// A timer that is due at once, again and again, cost ten times what the release itself costs.
-BOOST_AUTO_TEST_CASE(while_it_is_under_way_only_the_end_of_the_lease_is_waited_for)
+// A timer that is repeatedly due at once cost ten times as much as the release itself.
+BOOST_AUTO_TEST_CASE(outstanding_release_waits_only_for_the_end_of_the_lease)
 {
     release steps = held();
     BOOST_TEST((steps.due(start, true) == action::send));
@@ -220,8 +220,8 @@ BOOST_AUTO_TEST_CASE(while_it_is_under_way_only_the_end_of_the_lease_is_waited_f
     BOOST_TEST((steps.next() == over));
 }
 
-// Others may have extended the TTL: only a reply proves that this one is released.
-BOOST_AUTO_TEST_CASE(where_others_may_be_in_who_waits_is_told_in_time_and_it_goes_on)
+// Other leases may have extended the TTL: only a reply proves that this one is released.
+BOOST_AUTO_TEST_CASE(release_of_a_shared_owner_reports_at_the_end_and_continues)
 {
     release offline(past, over, true);
     BOOST_TEST((offline.due(start, false) == action::wait));
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(where_others_may_be_in_who_waits_is_told_in_time_and_it_goe
     BOOST_TEST((unanswered.due(over, true) == action::wait));
 }
 
-BOOST_AUTO_TEST_CASE(when_nobody_waits_for_it_any_more_it_becomes_patient)
+BOOST_AUTO_TEST_CASE(reported_release_is_retried_at_growing_intervals)
 {
     release steps(past, over, true);
     steps.due(start, true);
