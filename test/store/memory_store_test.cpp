@@ -43,8 +43,8 @@ const bool added = add_store_contract([] { return std::make_unique<memory_lab>()
 
 } // namespace
 
-// What the smallest store there can be says: one partition, and nothing else that it could do.
-BOOST_AUTO_TEST_CASE(what_a_store_does_not_say_of_itself_has_a_default)
+// The smallest possible store has one partition and no optional feature.
+BOOST_AUTO_TEST_CASE(minimal_store_has_default_traits)
 {
     class smallest final : public store
     {
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(what_a_store_does_not_say_of_itself_has_a_default)
     BOOST_TEST((can.smallest_lease == 1ms && can.grain == 1ms));
 }
 
-BOOST_AUTO_TEST_CASE(a_space_is_shared_by_name_as_long_as_it_is_used)
+BOOST_AUTO_TEST_CASE(space_is_shared_by_name_while_it_is_used)
 {
     const auto one = memory_space::shared("one");
     BOOST_TEST(memory_space::shared("one") == one);
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_space_is_shared_by_name_as_long_as_it_is_used)
     BOOST_TEST(memory_space::shared("three") != nullptr);
 }
 
-BOOST_AUTO_TEST_CASE(a_space_keeps_fences_for_as_long_as_any_client_asks)
+BOOST_AUTO_TEST_CASE(space_keeps_fences_for_the_longest_requested_retention)
 {
     const auto retention = [](memory_space& of) { return of.get().retention(); };
     const auto space = memory_space::shared("kept", 60s);
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_space_keeps_fences_for_as_long_as_any_client_asks)
     BOOST_TEST((retention(*memory_space::shared("url", 1s)) == 5s));
 }
 
-BOOST_AUTO_TEST_CASE(an_operator_sees_and_deletes_locks)
+BOOST_AUTO_TEST_CASE(operator_can_count_and_delete_locks)
 {
     const auto space = std::make_shared<memory_space>();
     asio::io_context context;
@@ -119,8 +119,8 @@ BOOST_AUTO_TEST_CASE(an_operator_sees_and_deletes_locks)
     BOOST_TEST(space->size() == 0u);
 }
 
-// The context may end with replies and wake-ups on their way, and before the store does.
-BOOST_AUTO_TEST_CASE(who_has_left_is_told_that_there_is_no_store)
+// The context may end with outstanding replies and wake-ups, and before the store.
+BOOST_AUTO_TEST_CASE(closed_store_is_unavailable)
 {
     boost::asio::io_context context;
     const auto space = std::make_shared<memory_space>();
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(who_has_left_is_told_that_there_is_no_store)
     BOOST_TEST(space->size() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(the_end_of_a_client_however_often_takes_no_other_out_of_its_line)
+BOOST_AUTO_TEST_CASE(repeated_close_of_a_store_removes_no_other_waiter)
 {
     struct turns final : store_listener
     {
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_client_however_often_takes_no_other_out_of_its
     BOOST_TEST(space->size() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_kept_or_used_when_the_context_ends_first)
+BOOST_AUTO_TEST_CASE(context_destroyed_before_the_store_keeps_no_handler)
 {
     counting_listener ears;
     const auto space = std::make_shared<memory_space>();
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_kept_or_used_when_the_context_ends_first)
     }
     BOOST_TEST(token.use_count() == 1);
 
-    // A release by another must not be posted to the context that is gone.
+    // A release by another client must not be posted to the destroyed context.
     asio::io_context context;
     store_session other(context, make_memory_store(space));
     other.acquire(contract::take("lock", "b:1"));
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_kept_or_used_when_the_context_ends_first)
     BOOST_TEST(token.use_count() == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_store_may_be_destroyed_with_answers_and_hints_on_their_way)
+BOOST_AUTO_TEST_CASE(store_can_be_destroyed_with_outstanding_replies)
 {
     counting_listener ears;
     asio::io_context context;
@@ -229,8 +229,8 @@ BOOST_AUTO_TEST_CASE(a_store_may_be_destroyed_with_answers_and_hints_on_their_wa
     BOOST_TEST(ears.calls == 0);
 }
 
-// Exclusion among threads, each with a context of its own: the counter is not atomic on purpose.
-BOOST_AUTO_TEST_CASE(threads_exclude_each_other)
+// Exclusion among threads, each with its own context. The counter is not atomic on purpose.
+BOOST_AUTO_TEST_CASE(locks_exclude_threads_from_each_other)
 {
     const auto space = std::make_shared<memory_space>();
     std::atomic<int> inside = 0, grants = 0, clashes = 0;
@@ -245,7 +245,8 @@ BOOST_AUTO_TEST_CASE(threads_exclude_each_other)
                 if (session.acquire(contract::take("lock", owner)).reply.result ==
                     acquire_reply::outcome::granted)
                     break;
-                // No wake-up may be lost between a refusal and the wait, as the watch is in effect.
+                // The watch is in effect, so no wake-up may be lost between a rejection and the
+                // wait.
                 session.wait_for_hints(before + 1);
             }
             clashes += inside.fetch_add(1) != 0;
@@ -264,7 +265,7 @@ BOOST_AUTO_TEST_CASE(threads_exclude_each_other)
 
 namespace {
 
-/// Keeps the thread that posts to it, which does so under the mutex of a space.
+/// Blocks the thread that posts to it, which does so under the mutex of a space.
 class holding_executor
 {
 public:
@@ -291,7 +292,7 @@ public:
         return a.state_ == b.state_;
     }
 
-    /// From now on the first that comes is kept.
+    /// From now on, blocks the first post.
     void arm() const { state_->armed = true; }
     void wait_until_held() const { state_->held.acquire(); }
     void let_go() const { state_->may_go_on.release(); }
@@ -314,7 +315,7 @@ struct deaf_watcher final : memory::watcher
     void on_turn(std::string_view, std::string_view) override {}
 };
 
-/// Whether a thread of this process waits for something, as one that finds a mutex taken does.
+/// Whether a thread of this process sleeps, like one that waits for a locked mutex.
 bool sleeps(pid_t thread)
 {
     std::ifstream in("/proc/self/task/" + std::to_string(thread) + "/stat");
@@ -326,8 +327,8 @@ bool sleeps(pid_t thread)
 
 } // namespace
 
-// The caller has given up by then, and what it was granted would stay taken.
-BOOST_AUTO_TEST_CASE(the_time_spent_waiting_for_another_thread_counts)
+// The caller has timed out by then, and the granted lock would remain held.
+BOOST_AUTO_TEST_CASE(wait_for_another_thread_counts_against_the_budget)
 {
     asio::io_context context;
     const memory_space space;
@@ -360,8 +361,8 @@ BOOST_AUTO_TEST_CASE(the_time_spent_waiting_for_another_thread_counts)
     BOOST_TEST(space.size() == 0u);
 }
 
-// However long ago: also before the clock began, and before what it can tell.
-BOOST_AUTO_TEST_CASE(a_budget_that_has_ended_is_no_budget_without_end)
+// Any end of the budget, including one before the epoch of the clock or its range.
+BOOST_AUTO_TEST_CASE(negative_budget_is_late)
 {
     using std::chrono::milliseconds;
     asio::io_context context;
@@ -385,7 +386,7 @@ BOOST_AUTO_TEST_CASE(a_budget_that_has_ended_is_no_budget_without_end)
     BOOST_TEST((session.acquire(asked).reply.result == acquire_reply::outcome::granted));
 }
 
-BOOST_AUTO_TEST_CASE(a_hint_that_is_on_its_way_when_the_watch_ends_is_not_told)
+BOOST_AUTO_TEST_CASE(wake_up_after_the_unwatch_is_not_reported)
 {
     counting_listener ears;
     asio::io_context context;

@@ -32,7 +32,7 @@ constexpr instant at(microseconds offset)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(a_lock_ends_after_the_millisecond_in_which_it_expires)
+BOOST_AUTO_TEST_CASE(lock_is_free_after_the_millisecond_of_its_expiry)
 {
     lock_table t;
     take(t, "n", "a", at(0us));
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(a_lock_ends_after_the_millisecond_in_which_it_expires)
     BOOST_TEST((take(t, "n", "b", at(101ms)).result == outcome::granted));
 }
 
-BOOST_AUTO_TEST_CASE(the_last_moment_of_the_budget_is_not_late)
+BOOST_AUTO_TEST_CASE(last_moment_of_the_budget_is_not_late)
 {
     lock_table t;
     const acquire_request request{
@@ -65,14 +65,14 @@ BOOST_AUTO_TEST_CASE(fences_follow_the_clock_or_the_counter_and_never_pass_the_c
     got = take(t, "n", "b", at(5us), 1ms, 5000);
     BOOST_TEST(got.first_fence == floor(start) + 1);
     BOOST_TEST(got.fences == 10u);
-    // Repeated: the end of the block.
+    // A repeated acquire gets the end of the block.
     BOOST_TEST(take(t, "n", "b", at(6us), 1ms, 5000).first_fence == floor(start + 5us));
     t.erase("n", at(100us));
     got = take(t, "n", "c", at(100us), 1ms, 10);
     BOOST_TEST(got.first_fence == floor(start + 100us) - 9);
     BOOST_TEST(got.fences == 10u);
     t.erase("n", at(100us));
-    // The clock stops, or steps back by an hour: it rises by one.
+    // The clock stops, or steps back by an hour: the fence rises by one.
     got = take(t, "n", "d", at(100us), 1ms, 5000);
     BOOST_TEST(got.first_fence == floor(start + 100us) + 1);
     BOOST_TEST(got.fences == 1u);
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(fences_follow_the_clock_or_the_counter_and_never_pass_the_c
 
 // A server that restarts with an older counter: grants since then must stay below the next one,
 // however large the requested blocks are.
-BOOST_AUTO_TEST_CASE(a_block_does_not_reach_below_what_a_lost_counter_gave)
+BOOST_AUTO_TEST_CASE(block_of_fences_stays_above_those_of_a_lost_counter)
 {
     lock_table t;
     take(t, "n", "a", at(0us), 1ms);
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_block_does_not_reach_below_what_a_lost_counter_gave)
     BOOST_TEST(after.first_fence > before.first_fence + before.fences - 1);
 }
 
-BOOST_AUTO_TEST_CASE(leases_follow_the_ticks_and_not_the_wall)
+BOOST_AUTO_TEST_CASE(leases_follow_the_steady_clock)
 {
     lock_table t;
     take(t, "n", "a", {start, start});
@@ -108,14 +108,14 @@ BOOST_AUTO_TEST_CASE(leases_follow_the_ticks_and_not_the_wall)
     BOOST_TEST((take(t, "n", "b", {start + 1s, start - 87600h}).result == outcome::granted));
 }
 
-BOOST_AUTO_TEST_CASE(a_clock_that_steps_back_prolongs_as_it_does_in_redis)
+BOOST_AUTO_TEST_CASE(clock_that_steps_back_extends_a_lock_as_in_redis)
 {
     lock_table t;
     take(t, "n", "a", at(0us));
     BOOST_TEST((take(t, "n", "b", at(-1h)).remaining == 1h + 100ms));
 }
 
-BOOST_AUTO_TEST_CASE(a_fence_is_kept_for_a_day_unless_told_otherwise)
+BOOST_AUTO_TEST_CASE(fence_is_kept_for_a_day_by_default)
 {
     for (const bool in_time : {true, false}) {
         lock_table t;
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_fence_is_kept_for_a_day_unless_told_otherwise)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_fence_is_kept_for_its_retention)
+BOOST_AUTO_TEST_CASE(fence_is_kept_for_its_retention)
 {
     lock_table t(10s);
     const auto ahead =
@@ -141,15 +141,15 @@ BOOST_AUTO_TEST_CASE(a_fence_is_kept_for_its_retention)
     BOOST_TEST((take(for_ever, "n", "b", at(-1h)).result == outcome::held));
     BOOST_TEST(take(for_ever, "n", "b", {start + 87600h, start}).first_fence == first + 1);
 
-    // What was to expire is kept from then on.
+    // A fence that was to expire is kept from then on.
     lock_table later(10s);
     const auto limited = take(later, "n", "a", {start, start + 1h}).first_fence;
     later.set_retention(0ms);
     BOOST_TEST(take(later, "n", "b", at(1h)).first_fence == limited + 1);
 }
 
-// Also where the sweep has not come by.
-BOOST_AUTO_TEST_CASE(a_fence_that_is_over_is_not_gone_on_from)
+// Even if the removal of expired names has not run yet.
+BOOST_AUTO_TEST_CASE(expired_fence_is_not_continued)
 {
     lock_table t(1s);
     const auto name = [](int i) { return std::to_string(i); };
@@ -193,20 +193,20 @@ struct line_fixture
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(who_waits_is_not_swept_away_when_nothing_else_is_left_of_a_name)
+BOOST_AUTO_TEST_CASE(waiter_survives_the_removal_of_expired_names)
 {
     line_fixture f;
     take(f.t, "n", "a", at(0us), 10ms);
     BOOST_TEST(f.wait("b", at(0us)).in_line);
-    for (int i = 0; i < 10; ++i) // the lock is over, and its fence
+    for (int i = 0; i < 10; ++i) // the lock and its fence have expired
         take(f.t, std::to_string(i), "c", at(20ms), 1ms);
     const acquire_reply later = f.wait("d", at(20ms));
     BOOST_TEST((later.result == outcome::held)); // by the first client
     BOOST_TEST(f.told.owner == "b");
 }
 
-// A grant that is not confirmed keeps others out no longer than that.
-BOOST_AUTO_TEST_CASE(what_the_line_gives_is_kept_for_the_claim_or_a_lease)
+// An unconfirmed grant excludes others for no longer than that.
+BOOST_AUTO_TEST_CASE(queued_grant_is_kept_for_the_claim_or_the_lease_time)
 {
     for (const auto& [lease, kept] : {std::pair(100ms, 100ms), std::pair(5000ms, 1000ms)}) {
         line_fixture f;
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(what_the_line_gives_is_kept_for_the_claim_or_a_lease)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_place_in_line_is_left_by_its_owner_and_not_by_an_entry)
+BOOST_AUTO_TEST_CASE(position_in_the_queue_is_left_by_its_owner_only)
 {
     line_fixture f;
     take(f.t, "n", "a", at(0us), 1h);
@@ -227,12 +227,12 @@ BOOST_AUTO_TEST_CASE(a_place_in_line_is_left_by_its_owner_and_not_by_an_entry)
     BOOST_TEST((f.release("b", at(0us)) == release_reply::outcome::not_owner));
 }
 
-BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_names_that_are_over)
+BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_expired_names)
 {
     lock_table t(1s);
     std::size_t most = 0;
     for (int i = 0; i < 100'000; ++i) {
-        // One name a millisecond; every second one is never released.
+        // One name per millisecond, of which every second one is never released.
         const std::string name = "order-" + std::to_string(i);
         const instant now = at(i * 1ms);
         take(t, name, "owner", now, 50ms);
@@ -240,9 +240,10 @@ BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_names_that_are_over)
             t.release({.name = name, .owner = "owner", .entry = {}}, {}, now);
         most = std::max(most, t.names());
     }
-    BOOST_TEST(most <= 2'100u); // those of the last second, and as many that wait for the sweep
+    // the names of the last second, and as many that wait for their removal
+    BOOST_TEST(most <= 2'100u);
     BOOST_TEST(t.size(at(100s)) <= 51u);
-    // What is held or remembered is never swept.
+    // A held lock or a kept fence is never removed.
     lock_table keep;
     take(keep, "kept", "a", at(0us), 1h);
     for (int i = 0; i < 1000; ++i)
@@ -252,7 +253,7 @@ BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_names_that_are_over)
 }
 
 // The time distinguishes fences if the counters are lost.
-BOOST_AUTO_TEST_CASE(no_two_readings_of_the_clock_are_the_same)
+BOOST_AUTO_TEST_CASE(readings_of_the_clock_are_distinct)
 {
     distinct_times clock;
     BOOST_TEST((clock.next(start) == start));
@@ -260,6 +261,6 @@ BOOST_AUTO_TEST_CASE(no_two_readings_of_the_clock_are_the_same)
     BOOST_TEST((clock.next(start) == start + 2us));
     BOOST_TEST((clock.next(start + 1us) == start + 3us));
     BOOST_TEST((clock.next(start + 1ms) == start + 1ms));
-    // Set back, it is followed.
+    // A clock that is set back is followed.
     BOOST_TEST((clock.next(start - 1h) == start - 1h));
 }
