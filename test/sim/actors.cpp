@@ -118,7 +118,7 @@ void actors::guard(actor& a)
                                        : asio::cancellation_slot(
                                              asio::get_associated_cancellation_slot(handler));
                 auto done = [this, &a, handler = std::move(handler)](error_code e) mutable {
-                    // The lease belongs to `with_lock`, and must not be used when that has ended.
+                    // The lease belongs to `with_lock`, and must not be used after its end.
                     checks_.probe();
                     checks_.dispossess(a);
                     std::move(handler)(e);
@@ -145,7 +145,7 @@ void actors::guard(actor& a)
     with_lock(m, work_under_lock, bound(a, std::move(done)));
 }
 
-/// Whether its wait has a limit that may pass before a reply.
+/// Whether the wait has a limit that may end before a reply.
 bool actors::limited(const actor& a)
 {
     return a.op->what == verb::try_for ||
@@ -211,7 +211,7 @@ void actors::entered(actor& a, process& p, error_code failed, lease held)
         return;
     a.inner = std::move(held);
     checks_.possess_again(a);
-    // Releases last, every other time.
+    // Releases last, in half of the cases.
     a.cancelling.emplace(*p.host);
     a.cancelling->expires_after(trial_.hold_for(
         a.index % 2 == 0 ? a.op->hold / 2 : milliseconds(a.op->hold + milliseconds(5))));
@@ -263,7 +263,7 @@ void actors::leave(actor& a, lease& held, process& client, int& due)
         note_cancelled(a, failed);
         trial_.outcome(failed);
         trial_.note(a, "left: " + (failed ? failed.message() : std::string("done")));
-        // A lost entry stays, too.
+        // A lost entry remains, too.
         a.unreleased = a.unreleased || failed == condition::store_fault ||
                        failed == errc::permission_denied || (failed && !outer);
         if (told && !failed)

@@ -12,7 +12,7 @@ class actors
 public:
     actors(trial& of, checks& judge) noexcept : trial_(of), checks_(judge) {}
 
-    /// Each operation begins at its time.
+    /// Starts each operation at its time.
     void schedule();
 
     /// Cancels as its caller would: the wait for a lock, or for a release. `effect` is set if this

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Connections stay, and so do the nodes of a cluster.
+/// These faults keep connections, and the nodes of a cluster.
 bool leaves_connections(fault_kind kind) noexcept
 {
     switch (kind) {
@@ -31,7 +31,7 @@ bool leaves_way(fault_kind kind) noexcept
     return is_of_cluster(kind) || kind == fault_kind::fail_over || leaves_connections(kind);
 }
 
-/// Whether it gets no notification of a release or a grant.
+/// Whether the client gets no notification of a release or a grant.
 bool is_deaf(const testing::connecting& how) noexcept
 {
     return how.shared && !how.wakeups;
@@ -100,8 +100,8 @@ void checks::follow(testing::cluster& all)
         all.on_asked([this](std::string_view host) { asked_topology(host); });
 }
 
-/// Once a second at most; except for clients without any reply yet, or whose question was lost with
-/// its node.
+/// At most once per second, except for clients without any reply yet, or whose request was lost
+/// with its node.
 void checks::asked_topology(std::string_view host)
 {
     clock::time_point& last = asked_[std::string(host)];
@@ -157,7 +157,7 @@ void checks::granted(const testing::server::grant& g)
     name_state& n = trial_.named(g.name);
     const bool counts_on = trial_.now() - n.broken > at_once &&
                            !(trial_.stepped_back && n.broken != never);
-    // Another reply to the first request.
+    // A repeated reply to the first request.
     const bool again = g.repeated && !n.grants.empty() && n.grants.back().owner == g.owner &&
                        g.first_fence >= n.grants.back().first &&
                        g.first_fence < n.grants.back().first + n.grants.back().count;
@@ -176,7 +176,7 @@ void checks::granted(const testing::server::grant& g)
                             .plain = g.plain});
     if (g.plain)
         n.turn_owed = never;
-    // The request is answered in the end.
+    // The request is answered after all.
     if (g.repeated)
         std::erase(n.stranded, g.owner);
     if (g.owner == n.unheard)
@@ -202,7 +202,7 @@ void checks::voted(std::size_t member, const testing::server::grant& g)
     same->voters |= vote;
 }
 
-/// A request that the server has executed was not too late.
+/// A request that the server has executed was in time.
 void checks::check_request(const testing::server::grant& g)
 {
     const auto budget = std::min<clock::duration>(leasehold::detail::turn_context::request_limit,
@@ -228,13 +228,13 @@ void checks::overtaken(std::string_view name, std::string_view owner, bool unfai
     });
     // An owner without a notification may let its grant expire.
     const bool all_hear = std::none_of(p.connections.begin(), p.connections.end(), is_deaf);
-    // External clients take a lock that is left free, and so do clients of this library.
+    // External clients acquire a lock that is left free, and so do clients of this library.
     if (unfair || (p.is_quiet() && all_renew && all_hear && !p.leaves_free()))
         trial_.wrong("order: " + std::string(owner) + " was given " + std::string(name) +
                      " before those who came first");
 }
 
-/// The grant whose block has the fence.
+/// The grant whose block contains the fence.
 grant_record* checks::find_grant(name_state& n, std::uint64_t fence)
 {
     const auto votes = [](const grant_record& of) {
@@ -317,8 +317,7 @@ void checks::check_lease(const possession& mine, const char* as)
         trial_.wrong("deadline: later than a lease time from now");
 }
 
-/// While a lease is valid, no other owner holds the lock, except if the store has lost one of the
-/// two.
+/// While a lease is valid, no other owner holds the lock, unless the store has lost one of the two.
 void checks::check_alone(const possession& mine)
 {
     for (const possession& each : trial_.possessions) {
@@ -368,7 +367,7 @@ void checks::check_handover(const possession& mine, const grant_record& from, co
     if (fence == from.first || mine.client->was_stopped(trial_.now()))
         return;
     if (from.repeated && fence == from.first + from.count - 1)
-        return; // no handoff, but a repeated reply
+        return; // a repeated reply, and no handoff
     ++trial_.counted.handed_over;
     const lock_options& own = *mine.options;
     const auto term = own.dead_holder_grace.count() != 0 ? own.dead_holder_grace : own.lease_time;
@@ -407,13 +406,13 @@ void checks::owe_turn(const actor& a)
             n.turn_owed = trial_.now();
 }
 
-/// External clients have had their free time before the owners that waited during it.
+/// External clients have had their free time before the grants to owners that waited during it.
 void checks::check_turn(const actor& a, const grant_record& from, name_state& n)
 {
     const auto owed = std::exchange(n.turn_owed, never);
-    // Handed off without the store: then the later release owes it.
+    // After a handoff without the store, the later release owes the free time.
     const bool by_store = owed != never && from.when > owed;
-    // A waiter that leaves the queue ends their free time.
+    // A waiter that leaves the queue ends the free time.
     if (by_store && n.gave_up + 50ms < owed && a.started + 100ms < owed && n.stranger_took < owed)
         trial_.wrong("foreign turn: strangers ask for " + n.text + ", and it was not left free");
 }
@@ -457,8 +456,8 @@ void checks::told_error(const process& p, const diagnostics& details)
         trial_.wrong("refused: " + p.host->name() + " is told " + details.server_message);
 }
 
-/// The time until which moving slots may delay it: its own slot and, if the number of outstanding
-/// acquires is small, those of others, whose requests may go to the old node.
+/// The time until which moving slots may delay the lock: its own slot and, if the window of
+/// outstanding acquires is small, those of others, whose requests may go to the old node.
 clock::time_point checks::moved_until(const name_state& n) const
 {
     const plan& p = trial_.scenario;
@@ -476,7 +475,8 @@ clock::time_point checks::moved_until(const name_state& n) const
 void checks::check_wait(const actor& a, const name_state& n)
 {
     const plan& p = trial_.scenario;
-    // Members of a quorum are not free at the same moment. Old nodes send no notification of it.
+    // The members of a quorum do not become free at the same moment. Old nodes send no
+    // notification.
     if (p.is_quorum() || (p.is_cluster() && p.product == testing::server::product::redis_6))
         return;
     const testing::connecting& how = p.connections[a.client->client];
@@ -497,10 +497,10 @@ void checks::check_wait(const actor& a, const name_state& n)
     };
     if (until_expired(n.stranded_at) || until_expired(n.unheard_at))
         return;
-    // All faults have ended, wake-ups arrive again, and the last holder has released. A client that
-    // was denied the subscription retries after half a minute.
+    // All faults have ended, wake-ups arrive again, and the last holder has released. A client
+    // whose subscription was denied retries after half a minute.
     const bool deaf = trial_.denied_until != never && trial_.now() < trial_.denied_until + 31s;
-    // In a queue a lost message costs the grant, and its owner detects it with its next poll: a
+    // In a queue, a lost message costs the grant. Its owner detects that with its next poll, a
     // third of its presence after the previous one.
     const auto costs_no_turn = [](fault_kind f) { return f != fault_kind::lost_hints; };
     const clock::duration mild = p.all_faults(costs_no_turn) ? 1s : 4s;
@@ -511,8 +511,8 @@ void checks::check_wait(const actor& a, const name_state& n)
     if (!p.is_quiet() && !over)
         return;
     const bool handed_over = !n.grants.empty() && n.grants.back().first != n.highest;
-    // An external client without a channel does not publish its release, and one whose messages are
-    // lost keeps the lock.
+    // An external client without a channel does not publish its release. If its messages are lost,
+    // it keeps the lock.
     if (std::max(p.is_native() ? n.stranger_took : clock::time_point(), n.stranger_until) >
         a.started)
         return;
@@ -555,9 +555,9 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
         if (late > at_once && !client.was_stopped(trial_.now()))
             trial_.wrong("loss told late: " + std::to_string(late / 1us) +
                          " us after the deadline");
-        // While a slot moves, locks with entries, which are in two keys, are not renewed.
+        // While a slot moves, locks with entries are not renewed, because they use two keys.
         const bool stays = a.op->what != verb::enter || n.moved_until + to_notice < trial_.now();
-        // A request that was redirected until its grant has had little time left.
+        // A request that was redirected until its grant had little time left.
         const bool came_late = here->since <= n.moved_until &&
                                trial_.now() < here->since + o.lease_time;
         // Renewals without a write do not show that the server is a replica now. After the first
@@ -582,7 +582,7 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
         a.hold->cancel();
 }
 
-/// It was renewed at all members of a quorum before one of them lost its data.
+/// The lock was renewed at all members of a quorum before one of them lost its data.
 bool checks::is_known_to_all(const possession& p) const
 {
     const auto forgets = [](const fault& f) {
@@ -615,7 +615,7 @@ bool checks::majority_lives() const
             each.trigger || each.when_closing || (last && each.member != last && each.at < back))
             return false;
         last = each.member;
-        // A connection that is not refused takes until the next attempt.
+        // Without a rejected connection, this takes until the next attempt.
         back = std::max(back, each.at + each.how_long + (is_cut ? 5s : 300ms));
     }
     return true;
@@ -648,7 +648,7 @@ void checks::probe()
         if (here >= deadline)
             trial_.wrong("valid past its deadline");
         const name_state& n = trial_.names[each.name];
-        // Some of the quorum's members that have it may lose it.
+        // Some members of the quorum that have the lock may lose it.
         const bool forgotten = trial_.scenario.is_quorum() &&
                                !trial_.scenario.all_faults(
                                    [](fault_kind f) { return !is_forgetting(f); });
@@ -701,7 +701,7 @@ void checks::look_for_orphans_at(testing::server& member)
                                                             return r.first == &member &&
                                                                    granted->when < r.second;
                                                         });
-        // A waiter whose grant was not answered yet asks again under the same owner.
+        // A waiter whose grant was not answered yet repeats its request under the same owner.
         const bool had = any_of_owner([](const actor&) { return true; });
         const bool asked_for = !had &&
                                std::any_of(actors.begin(), actors.end(), [&](const actor& a) {
@@ -741,19 +741,19 @@ void checks::look_for_orphans_at(testing::server& member)
 void checks::shut_down(const process& p, error_code failed, clock::time_point began,
                        clock::time_point troubled)
 {
-    // Locks that it could not release end with their TTL.
+    // Locks that the client could not release expire.
     if (failed)
         for (name_state& n : trial_.names)
             n.stranded_at = trial_.now();
     for (const actor& a : trial_.actors) {
-        // An owner goes from one lease to the next; it may have other entries, and the last one may
-        // have lost it.
+        // An owner passes from one lease to the next. It may have other entries, and the last one
+        // may have lost the lock.
         const bool else_told = std::any_of(
             trial_.actors.begin(), trial_.actors.end(), [&](const actor& b) {
                 return b.owner == a.owner &&
                        (b.entering || b.unreleased || (b.told && b.reason != errc::shut_down));
             });
-        // In trouble the TTLs may have ended it, and not to the last millisecond.
+        // Because of trouble, the TTLs may have ended the shutdown, and not to the millisecond.
         const bool by_time = trial_.now() > began + a.options->lease_time / 2 ||
                              troubled + to_notice > began;
         const bool its_own = a.client == &p && !a.owner.empty() && !else_told;
@@ -765,7 +765,7 @@ void checks::shut_down(const process& p, error_code failed, clock::time_point be
     }
 }
 
-/// Polls for a holder that may have been silent for too long: by the first three of a queue.
+/// The number of polls for a possibly silent holder, by the first three of a queue.
 std::uint64_t checks::looks_for_signs() const
 {
     auto grace = milliseconds::max();
@@ -815,8 +815,8 @@ void checks::all_called()
     check_members();
 }
 
-/// A member that lost its data is a member again. It does not know the loss if it was emptied and
-/// not asked since.
+/// A member that lost its data becomes a member again. It does not know the loss if it was emptied
+/// and has had no request since.
 void checks::check_members()
 {
     const auto empties = [](fault_kind f) { return f != fault_kind::flush_all; };

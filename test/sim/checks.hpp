@@ -38,21 +38,21 @@ public:
     void probe();
     void probe_regularly();
 
-    /// When all has been well for long enough: there is no orphaned lock.
+    /// When no fault has been active for long enough: there is no orphaned lock.
     void look_for_orphans();
 
-    /// @param began    When the shutdown began.
-    /// @param troubled How long there was trouble then.
+    /// @param began    When the shutdown began. @param troubled The time until which trouble lasted
+    /// then.
     void shut_down(const process& p, error_code failed, clock::time_point began,
                    clock::time_point troubled);
 
     /// All handlers were called, with no more commands than needed.
     void all_called();
 
-    /// Nothing is left over after the shutdown of all clients.
+    /// No lock or queue remains after the shutdown of all clients.
     void nothing_left();
 
-    /// The same, when their connections have ended at the server, too.
+    /// No subscription remains when their connections have ended at the server, too.
     void nobody_listens();
 
     /// A client got an error of a server for a request.
@@ -90,8 +90,9 @@ private:
 
     trial& trial_;
     silent_holders silent_holders_;
-    std::map<std::string, clock::time_point> asked_; ///< The questions for the topology, by host.
-    std::size_t early_ = 0;                          ///< Those too soon after the last.
+    std::map<std::string, clock::time_point> asked_; ///< The last topology request, by host.
+    /// The number of requests too soon after the last.
+    std::size_t early_ = 0;
 };
 
 } // namespace leasehold::test::sim

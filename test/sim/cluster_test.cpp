@@ -48,7 +48,7 @@ struct cluster_party
 
 struct cluster_scene
 {
-    /// A name that is kept in that shard.
+    /// A name whose slot belongs to that shard.
     std::string name_in(std::size_t shard) const
     {
         for (int i = 0;; ++i)
@@ -66,7 +66,7 @@ struct cluster_scene
 
 BOOST_AUTO_TEST_SUITE(simulated_cluster)
 
-BOOST_AUTO_TEST_CASE(each_lock_is_where_its_slot_is)
+BOOST_AUTO_TEST_CASE(lock_is_stored_at_the_node_of_its_slot)
 {
     cluster_scene s;
     for (std::size_t shard = 0; shard < 3; ++shard) {
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(each_lock_is_where_its_slot_is)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_slot_that_moves_takes_its_lock_along_and_its_lease_stays)
+BOOST_AUTO_TEST_CASE(lease_survives_a_moving_slot)
 {
     cluster_scene s;
     const std::string name = s.name_in(0);
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_slot_that_moves_takes_its_lock_along_and_its_lease_stays)
     BOOST_TEST(s.world.run_until([&] { return s.b.held.valid(); }, 100ms));
 }
 
-BOOST_AUTO_TEST_CASE(a_replica_that_takes_over_has_nothing_of_a_slot_that_has_moved_away)
+BOOST_AUTO_TEST_CASE(promoted_replica_has_no_lock_of_a_slot_that_moved_away)
 {
     cluster_scene s;
     const std::string name = s.name_in(0);
@@ -104,14 +104,14 @@ BOOST_AUTO_TEST_CASE(a_replica_that_takes_over_has_nothing_of_a_slot_that_has_mo
     s.where.master(0).flush_all();
     BOOST_TEST(s.where.move_slot_of(name, 1, 1ms, 1s));
     s.world.run_for(100ms);
-    BOOST_TEST(s.where.fail_over(0, 1s, 300ms, 5s)); // it has not seen the flush
+    BOOST_TEST(s.where.fail_over(0, 1s, 300ms, 5s)); // the replica has not seen the flush
     s.world.run_for(500ms);
     BOOST_TEST(s.where.master(0).locks() == 0u);
 }
 
-// It rejects an UNSUBSCRIBE without a subscription, which Boost.Redis writes before commands that
-// it does not know.
-BOOST_AUTO_TEST_CASE(valkey_8_tells_those_who_wait)
+// The node rejects an UNSUBSCRIBE without a subscription, which Boost.Redis writes before commands
+// that it does not know.
+BOOST_AUTO_TEST_CASE(valkey_8_notifies_waiters)
 {
     cluster_scene s;
     for (std::size_t shard = 0; shard < 3; ++shard)
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(valkey_8_tells_those_who_wait)
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_replicas_confirm_is_confirmed_while_its_slot_moves)
+BOOST_AUTO_TEST_CASE(lock_with_replicas_survives_a_moving_slot)
 {
     cluster_scene s;
     const std::string name = s.name_in(0);
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(what_replicas_confirm_is_confirmed_while_its_slot_moves)
     BOOST_TEST(!s.where.master(1).holder(name).empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_lock_that_the_replica_has_seen_outlives_its_master)
+BOOST_AUTO_TEST_CASE(replicated_lock_survives_a_failover)
 {
     cluster_scene s;
     const std::string name = s.name_in(0);
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_the_replica_has_seen_outlives_its_master)
     BOOST_TEST(!s.a.lost.has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_lock_that_it_has_not_seen_is_lost_and_that_is_told)
+BOOST_AUTO_TEST_CASE(unreplicated_lock_is_reported_lost_after_a_failover)
 {
     cluster_scene s;
     const std::string name = s.name_in(0);
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_it_has_not_seen_is_lost_and_that_is_told)
     BOOST_TEST(s.b.held.fence() > fence);
 }
 
-BOOST_AUTO_TEST_CASE(a_machine_that_dies_is_noticed_and_its_replica_serves)
+BOOST_AUTO_TEST_CASE(dead_machine_is_detected_and_its_replica_serves)
 {
     cluster_scene s;
     const std::string name = s.name_in(0);
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(a_machine_that_dies_is_noticed_and_its_replica_serves)
     BOOST_TEST(s.world.run_until([&] { return s.b.held.valid(); }, 20s));
 }
 
-BOOST_AUTO_TEST_CASE(a_shard_that_is_down_is_nothing_to_the_others)
+BOOST_AUTO_TEST_CASE(lost_shard_does_not_affect_the_others)
 {
     cluster_scene s;
     s.a.lock(s.name_in(0));

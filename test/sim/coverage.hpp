@@ -14,7 +14,7 @@ enum class phase : std::uint8_t
 {
     idle,
     acquire_sent,
-    acquire_answered, ///< The server has executed it, the reply is on its way.
+    acquire_answered, ///< The server has executed the acquire, and the reply is on its way.
     holding,
     renewal_in_flight,
     release_in_flight,
@@ -28,13 +28,13 @@ inline constexpr auto fault_kinds = static_cast<std::size_t>(fault_kind::count_)
 
 [[nodiscard]] const char* name_of(phase of) noexcept;
 
-/// Why a fault cannot change anything for a client in that phase; null: it can.
+/// The reason why a fault cannot affect a client in that phase. Null: it can.
 [[nodiscard]] const char* impossible(fault_kind kind, phase in) noexcept;
 
-/// Whether a fault almost never meets a client in that phase: it is counted, but not required.
+/// Whether a fault almost never affects a client in that phase. It is counted, but not required.
 [[nodiscard]] bool rare(fault_kind kind, phase in) noexcept;
 
-/// How often each fault changed something for a client in each phase, and other counts.
+/// The number of times each fault affected a client in each phase, and other counts.
 struct coverage
 {
     using row = std::array<std::uint64_t, phases>;

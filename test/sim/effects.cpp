@@ -100,7 +100,7 @@ void effects::applied(incident& i, bool changed, milliseconds how_long)
     case fault_kind::crash:
     case fault_kind::flush_all:
     case fault_kind::key_deleted: return evaluate(i);
-    // Noticed a moment later.
+    // Detected a moment later.
     case fault_kind::false_hint:
     case fault_kind::reset:
     case fault_kind::cancel: how_long = 100ms; break;
@@ -114,7 +114,7 @@ void effects::applied(incident& i, bool changed, milliseconds how_long)
     case fault_kind::switch_over: how_long = 2000ms; break;
     default: break;
     }
-    // A moment before its end: waiting requests are served then.
+    // A moment before the end of the fault, because waiting requests are served at the end.
     trial_.world.after(std::max<clock::duration>(how_long - 1us, 1us), [this, &i] { evaluate(i); });
 }
 

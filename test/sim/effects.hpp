@@ -11,8 +11,8 @@
 
 namespace leasehold::test::sim {
 
-/// Counts the faults that changed something, by the client's phase: a cut that no message met, or a
-/// cancellation of nothing, is not counted.
+/// Counts the faults that had an effect, by the client's phase. A cut without an affected message,
+/// or a cancellation of nothing, is not counted.
 class effects
 {
 public:
@@ -23,8 +23,8 @@ public:
     {
         const fault* what;
         process* client;
-        met_phases met;     ///< When it came.
-        met_phases counted; ///< The phases in which a lasting fault has changed something.
+        met_phases met;     ///< The phase at the time of the fault.
+        met_phases counted; ///< The phases in which a lasting fault had an effect.
         testing::mishaps before;
         client_stats stats;
         std::uint64_t served;   ///< Requests of this client that a server has executed.
@@ -43,7 +43,7 @@ public:
     /// To be called before a fault is applied.
     incident& begin(const fault& f, process& p);
 
-    /// To be called after it. `changed`: the fault itself reports a change.
+    /// To be called after it. `changed`: the fault itself reports an effect.
     void applied(incident& i, bool changed, milliseconds how_long);
 
     /// A client has reached another step: earlier effects on its messages belong to the old phase.

@@ -33,7 +33,7 @@ void external_clients::leave(visitor& who)
     if (!trial_.server.leave_as_stranger(who.name->text, who.value))
         who.name->stranger_until = std::max(who.name->stranger_until, expires);
     else if (!trial_.scenario.is_native())
-        who.name->freed = trial_.now(); // it publishes that on the release channel
+        who.name->freed = trial_.now(); // the release is published on the release channel
     who.value.clear();
 }
 

@@ -9,7 +9,7 @@
 
 namespace leasehold::test::sim {
 
-/// Lets the external clients of the plan acquire their locks.
+/// Runs the external clients of the plan.
 class external_clients
 {
 public:
@@ -22,7 +22,8 @@ private:
     {
         const external_client* plan;
         name_state* name;
-        std::string value{}; ///< The value that it has set; empty: it does not hold the lock.
+        /// The value that the client has set. Empty: it does not hold the lock.
+        std::string value{};
     };
 
     void ask(visitor& who);

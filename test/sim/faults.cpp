@@ -17,19 +17,19 @@ testing::server::trouble trouble(const fault& f)
     return static_cast<testing::server::trouble>(f.amount);
 }
 
-/// How long a shard that has lost its master has none.
+/// The time for which a shard that has lost its master has none.
 milliseconds until_elected(const fault& f)
 {
     return milliseconds(300 + f.amount % 1500);
 }
 
-/// How long a fault makes trouble. `left`: until all is well again.
+/// The duration of the trouble that a fault makes. `left`: until the end of all faults.
 clock::duration trouble_of(const plan& scenario, const fault& f, milliseconds how_long,
                            milliseconds left)
 {
     const auto& all = scenario.connections;
     const bool any_shared = std::any_of(all.begin(), all.end(), [](auto& c) { return c.shared; });
-    // A member that lost its data is made one again, and is silent for the longest lease time.
+    // A member that lost its data becomes a member again, and is silent for the longest lease time.
     if (scenario.is_quorum() && is_forgetting(f.what)) {
         const auto serves = how_long +
                             milliseconds(f.what == fault_kind::restart_kept ? f.amount : 0);
@@ -51,11 +51,12 @@ clock::duration trouble_of(const plan& scenario, const fault& f, milliseconds ho
                rejoining;
     case fault_kind::switch_over: return rejoining;
     case fault_kind::refusing_server:
-        // The application's connection stays where it is; others go to the new master at once.
+        // An application's connection stays at its server. Others are redirected to the new master
+        // at once.
         return trouble(f) == testing::server::trouble::read_only && !any_shared
                    ? std::min<clock::duration>(how_long, 1s)
                    : how_long;
-    // A denied release is not repeated: the lock ends with its TTL.
+    // A denied release is not repeated: the lock expires.
     case fault_kind::denying_server: return how_long + scenario.longest_lease();
     case fault_kind::slow_server:
     case fault_kind::lossy:
@@ -64,7 +65,7 @@ clock::duration trouble_of(const plan& scenario, const fault& f, milliseconds ho
     case fault_kind::stale_map:
         return scenario.replicated ? clock::duration(how_long) + rejoining : how_long;
     case fault_kind::restart_kept: return how_long + milliseconds(f.amount);
-    case fault_kind::reordering: return left + 2s; // a message is late by a second
+    case fault_kind::reordering: return left + 2s; // a message may be a second late
     case fault_kind::delaying:
         return left + 2 * milliseconds(f.amount); // outstanding requests, and their replies
     default: return how_long;
@@ -146,8 +147,8 @@ void faults::apply(const fault& f, process& p)
     name_state& n = trial_.names[f.name % trial_.scenario.names];
     trial_.note(p, std::string("FAULT ") + name_of(f.what) + " " +
                        std::to_string(how_long.count()) + " ms");
-    // A member that knows its loss of data is silent until its grants have ended. Data that a
-    // replica has not seen is known when it takes over.
+    // A member that knows its loss of data is silent until its grants have expired. A promoted
+    // replica knows which data it has not seen.
     const bool is_harmless = (trial_.scenario.is_quorum() && is_forgetting(f.what)) ||
                              (trial_.scenario.is_cluster() && f.what == fault_kind::fail_over);
     if (breaks_exclusion(f.what) && !is_harmless)
@@ -158,7 +159,7 @@ void faults::apply(const fault& f, process& p)
         if (trial_.scenario.is_quorum())
             trial_.rollbacks.emplace_back(&trial_.server_of(f), trial_.now());
     }
-    // Neither ends a lease.
+    // Neither fault ends a lease.
     const bool is_gentle = f.what == fault_kind::slot_moves ||
                            (f.what == fault_kind::stale_map && !trial_.scenario.replicated);
     const auto trouble = trial_.now() + trouble_of(trial_.scenario, f, how_long, left);
@@ -180,7 +181,7 @@ void faults::apply(const fault& f, process& p)
     effects_.applied(incident, destroyed, how_long);
 }
 
-/// The shard of a cluster that a fault affects, or the path to it; nothing: it affects more.
+/// The shard of a cluster that a fault affects, or whose path it affects. Empty: it affects more.
 std::optional<std::size_t> faults::shard_of(const fault& f) const
 {
     const plan& scenario = trial_.scenario;
@@ -208,10 +209,11 @@ std::vector<name_state*> faults::concerned(const fault& f)
     return all;
 }
 
-/// A quorum is stuck if fewer than a majority of its members are left while others are not.
+/// A quorum is stuck if fewer than a majority of its members remain while the others have lost
+/// their data.
 bool faults::is_too_much(const fault& f) const
 {
-    // A server would lose a part of a slot that moves, and corrupt a queue.
+    // The server would lose a part of a moving slot, and corrupt a queue.
     const bool any_moves = std::any_of(
         trial_.names.begin(), trial_.names.end(),
         [this](const name_state& n) { return trial_.now() < n.moved_until; });
@@ -265,7 +267,7 @@ void faults::befall_network(const fault& f, process& p, milliseconds how_long)
     }
 }
 
-/// The path to one member alone; false: there is no such fault.
+/// The path to one member alone. Returns false if there is no such fault.
 bool faults::befall_way(const fault& f, testing::host& h, milliseconds how_long)
 {
     const testing::server& to = trial_.server_of(f);
@@ -281,7 +283,7 @@ bool faults::befall_way(const fault& f, testing::host& h, milliseconds how_long)
     return true;
 }
 
-/// False: it is impossible now, or there is no such fault.
+/// Returns false if the fault is impossible now, or there is no such fault.
 bool faults::befall_cluster(const fault& f, name_state& n, milliseconds how_long)
 {
     testing::cluster& c = *trial_.cluster;
@@ -328,7 +330,7 @@ bool faults::befall_member(const fault& f, name_state& n, milliseconds how_long)
     return destroyed;
 }
 
-/// Whether it reports itself that it changed something.
+/// Returns whether the fault itself reports an effect.
 bool faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
 {
     if (trial_.cluster != nullptr && (is_of_cluster(f.what) || f.what == fault_kind::fail_over))
@@ -353,7 +355,7 @@ bool faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
     case fault_kind::failing_renewals: s.fail_renewals(n.text, how_long); return false;
     case fault_kind::restart_kept: {
         const bool destroyed = s.restart(data::kept, how_long) != 0;
-        // It reads its data before it serves.
+        // The server loads its data before it serves.
         s.refuse(how_long + milliseconds(f.amount), testing::server::trouble::loading);
         checks_.expect_nobody_connects(how_long + milliseconds(f.amount));
         return destroyed;
@@ -438,7 +440,7 @@ void faults::crash(process& p, milliseconds how_long)
 {
     for (process& each : trial_.processes)
         if (each.host == p.host)
-            each.dead = true; // earlier clients of this host too
+            each.dead = true; // this includes earlier clients of this host
     std::erase_if(trial_.possessions, [](const possession& each) { return each.client->dead; });
     p.host->crash();
     trial_.world.after(how_long, [this, &p] {

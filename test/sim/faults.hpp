@@ -12,13 +12,13 @@
 
 namespace leasehold::test::sim {
 
-/// Applies the faults of the plan: at their times, at steps of a client, at a shutdown.
+/// Applies the faults of the plan: at their times, at steps of a client, or at a shutdown.
 class faults
 {
 public:
     faults(trial& of, processes& clients, checks& judge);
 
-    /// Schedules those that have a time, and the end of all faults.
+    /// Schedules the faults that have a time, and the end of all faults.
     void schedule();
 
     /// The run has ended.

@@ -14,7 +14,7 @@
 namespace leasehold::test::sim {
 namespace {
 
-/// Seconds. A plan takes milliseconds: one that takes this long loops for ever, which is a find.
+/// Seconds. A plan takes milliseconds: one that takes this long loops forever, which is a finding.
 constexpr unsigned longest_run = 60;
 
 void run_until_wrong(std::uint64_t limit, const std::function<plan(std::uint64_t)>& make,

@@ -18,8 +18,8 @@ struct catch_of_mutant
     char how[160];
 };
 
-/// Runs plans with a deliberate error until one fails. In a process of its own: some errors do more
-/// than break promises.
+/// Runs plans with a deliberate error until one fails. In a separate process, because some errors
+/// do more than break promises.
 [[nodiscard]] catch_of_mutant hunt(mutant active, std::uint64_t limit,
                                    const std::function<plan(std::uint64_t)>& make);
 

@@ -1,6 +1,6 @@
 // Every way to interrupt an operation, at every step of its run: cancellations, the end of its
-// objects, its process and its world, and every kind of failure of a store, for each request. In
-// each case the lock is free or belongs to a lease that lives, and is granted to the next waiter.
+// objects, of its process and of its world, and every kind of failure of a store, for each request.
+// In each case, the lock is free or belongs to a valid lease, and is granted to the next waiter.
 #include "base/mutant.hpp"
 
 #include <leasehold/client.hpp>
@@ -33,21 +33,21 @@ constexpr const char* name = "name";
 // A lease time, and the time in which the store's connection detects a loss and reconnects.
 constexpr auto bound = 2s + 4s;
 constexpr std::uint64_t seeds = LEASEHOLD_INJECTED_RUNS;
-// In both directions, and for the turns between.
+// In both directions, including the turns between.
 constexpr auto round_trip = 100ms;
-// Until users that still hold a lease release it.
+// The time until users that still hold a lease release it.
 constexpr auto patience = 1s;
 
 enum class operation
 {
     lock,       ///< Of a free name.
-    lock_taken, ///< Behind another client, which releases meanwhile.
-    enter,      ///< Under the owner of a lease that another client has.
+    lock_taken, ///< Behind another client, which releases during the wait.
+    enter,      ///< Under the owner of a lease of another client.
     renew,      ///< Twice, with a wait for a loss.
     release,
 };
 
-/// A handler that must be called once, and not be kept after that.
+/// A handler that must be called once, and be destroyed after that.
 class duty
 {
     struct state
@@ -112,7 +112,7 @@ struct party
 class stage
 {
 public:
-    /// Half of the seeds are of each layout.
+    /// Each layout has half of the seeds.
     stage(operation tried, std::uint64_t seed)
         : tried_(tried), seed_(seed), world_(std::make_unique<testing::world>(seed))
     {
@@ -171,21 +171,21 @@ public:
         world_->run_until(end);
     }
 
-    /// The injection for the request with this number, counted from 1, when it has been sent.
+    /// Runs the injection when the request with this number, counted from 1, has been sent.
     void on_request(int index, std::function<void(stage&)> injected)
     {
         at_request_ = index;
         then_ = std::move(injected);
     }
 
-    /// Done when the next command has been executed.
+    /// Runs the injection when the next command has been executed.
     void when_run(std::function<void(stage&)> injected) { when_run_ = std::move(injected); }
 
     testing::world& world() { return *world_; }
     testing::server& server() { return server_; }
 
-    /// After an injection: the name is granted again, and nothing is left.
-    /// @param at_once No message was lost: the lock is released within a round trip.
+    /// After an injection: the name is granted again, and nothing is left over. @param at_once No
+    /// message was lost: the lock is released within a round trip.
     void check(bool at_once)
     {
         const bool crashed = subject.host->is_crashed();
@@ -208,7 +208,7 @@ public:
         next.held = {};
         run_for(10s);
         expect(server_.locks() == 0, "a lock is left");
-        // A client keeps one for its grants.
+        // A client keeps one subscription for its grants.
         expect(server_.watches() <= clients, "a subscription is left");
         expect(crashed || tested.calls() == 1,
                tested.calls() == 0 ? "a handler is not called" : "a handler is called twice");
@@ -279,7 +279,7 @@ private:
         return asio::bind_cancellation_slot(signal->slot(), std::move(handler));
     }
 
-    // In true time, after each event: leases of one owner at most are valid.
+    // In true time, after each event: the valid leases have at most one owner.
     void look()
     {
         std::string in;
@@ -291,7 +291,7 @@ private:
             in = who;
         }
         if (letting_go_) {
-            subject.held = {}; // also a late one
+            subject.held = {}; // including a late one
             holder.held = {};
         }
     }
@@ -375,7 +375,7 @@ const std::vector<injection> at_a_step = {
 };
 
 const std::vector<injection> at_a_request = {
-    {"refused", [](stage& s) { s.server().refuse(5ms); }}, // a message takes two at most
+    {"refused", [](stage& s) { s.server().refuse(5ms); }}, // a message takes at most two
     {"run, answer lost",
      [](stage& s) {
          testing::conditions all_lost = s.subject.host->network();
@@ -418,7 +418,7 @@ struct extent
     }
 };
 
-/// In the run of one seed: other seeds have other delays, and another order of simultaneous events.
+/// In the run of one seed. Other seeds have other delays, and another order of simultaneous events.
 void inject_everywhere(operation tested, std::uint64_t seed, extent& all)
 {
     std::uint64_t steps = 0;
@@ -494,33 +494,33 @@ public:
 
 BOOST_AUTO_TEST_SUITE(injection_at_every_step)
 
-BOOST_AUTO_TEST_CASE(of_a_lock)
+BOOST_AUTO_TEST_CASE(injection_into_a_lock_orphans_nothing)
 {
     nothing_breaks(operation::lock);
 }
 
-BOOST_AUTO_TEST_CASE(of_a_lock_behind_another)
+BOOST_AUTO_TEST_CASE(injection_into_a_waiting_lock_orphans_nothing)
 {
     nothing_breaks(operation::lock_taken);
 }
 
-BOOST_AUTO_TEST_CASE(of_an_entry)
+BOOST_AUTO_TEST_CASE(injection_into_a_reentrant_acquisition_orphans_nothing)
 {
     nothing_breaks(operation::enter);
 }
 
-BOOST_AUTO_TEST_CASE(of_renewals)
+BOOST_AUTO_TEST_CASE(injection_into_renewals_orphans_nothing)
 {
     nothing_breaks(operation::renew);
 }
 
-BOOST_AUTO_TEST_CASE(of_a_release)
+BOOST_AUTO_TEST_CASE(injection_into_a_release_orphans_nothing)
 {
     nothing_breaks(operation::release);
 }
 
-// The test proves nothing if it does not detect them.
-BOOST_AUTO_TEST_CASE(deliberate_errors_are_found)
+// The test is useless if it does not detect them.
+BOOST_AUTO_TEST_CASE(injections_find_deliberate_errors)
 {
     using leasehold::mutant;
     const std::vector<std::pair<mutant, operation>> errors = {

@@ -1,5 +1,5 @@
-// Scripts and commands of the simulated server against those of a real one: each gets the same
-// reply, with the same text of its errors.
+// Compares scripts and commands of the simulated server with those of a real one: each gets the
+// same reply, with the same error text.
 #include "sim/model_comparison.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
@@ -27,7 +27,7 @@ using testing::impl::words;
 
 namespace {
 
-/// The element at `at`, as `describe` writes it; `at` moves behind it.
+/// The element at `at`, in the format of `describe`. Moves `at` behind it.
 std::string describe(const message& said, std::size_t& at)
 {
     using boost::redis::resp3::type;
@@ -57,8 +57,8 @@ struct two_servers
         same_texts = version != info.end() && version->second.starts_with("7.0.");
     }
 
-    /// Error texts change between versions: those of Redis 7.0 are compared whole, others by their
-    /// code.
+    /// Error texts differ between versions. Those of Redis 7.0 are compared completely, others by
+    /// their code.
     [[nodiscard]] std::string comparable(std::string text, bool whole) const
     {
         const auto error = text.find("error: ");
@@ -104,7 +104,7 @@ command split(std::string_view text)
     return all;
 }
 
-/// In this order; each uses the keys that the earlier ones left.
+/// In this order, because each uses the keys of the earlier ones.
 constexpr const char* all_commands[] = {
     "SET text 5",
     "GET text",
@@ -311,7 +311,7 @@ BOOST_FIXTURE_TEST_CASE(errors_have_the_texts_of_a_server, two_servers)
     });
 }
 
-BOOST_FIXTURE_TEST_CASE(globals_are_refused_as_on_a_server, two_servers)
+BOOST_FIXTURE_TEST_CASE(globals_are_rejected_as_on_a_server, two_servers)
 {
     compare_scripts({
         "x = 1",
@@ -330,7 +330,7 @@ BOOST_FIXTURE_TEST_CASE(globals_are_refused_as_on_a_server, two_servers)
     });
 }
 
-BOOST_FIXTURE_TEST_CASE(a_script_leaves_nothing_to_the_next, two_servers)
+BOOST_FIXTURE_TEST_CASE(script_leaves_no_state_to_the_next, two_servers)
 {
     compare({"EVAL", "return {#KEYS, #ARGV}", "2", "a", "b", "c", "d", "e"});
     compare({"EVAL", "return {#KEYS, #ARGV, KEYS[1], ARGV[1]}", "0"});
@@ -372,7 +372,7 @@ BOOST_FIXTURE_TEST_CASE(commands_of_scripts_get_the_replies_of_a_server, two_ser
     }
 }
 
-BOOST_AUTO_TEST_CASE(an_exception_of_the_server_leaves_the_script)
+BOOST_AUTO_TEST_CASE(exception_of_a_command_leaves_the_script)
 {
     struct failing final : lua_interpreter::commands
     {
@@ -394,7 +394,7 @@ BOOST_AUTO_TEST_CASE(an_exception_of_the_server_leaves_the_script)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_script_in_a_script_is_a_logic_error)
+BOOST_AUTO_TEST_CASE(script_within_a_script_is_a_logic_error)
 {
     lua_interpreter interpreter;
     struct nested final : lua_interpreter::commands

@@ -1,4 +1,4 @@
-// Runs seeds in the simulator; or one with its timeline; or looks for the mutants.
+// Runs seeds in the simulator, or one seed with its timeline, or searches for the mutants.
 #include "report/page.hpp"
 #include "sim/hunt.hpp"
 #include "sim/mutants.hpp"
@@ -231,7 +231,7 @@ int run_seeds(const arguments& a)
             return 1;
         }
         hashes = hashes * 31 + v.hash;
-        // Every thousandth twice: a run that cannot be repeated proves nothing.
+        // Every thousandth seed runs twice: a run that cannot be repeated proves nothing.
         sim::coverage none;
         if (seed % 1000 == 0 && sim::run(p, none).hash != v.hash) {
             std::cout << "seed " << seed << ": two runs with two hashes\n";

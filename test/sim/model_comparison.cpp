@@ -26,8 +26,8 @@ namespace {
 constexpr std::size_t steps = 40'000;
 constexpr std::size_t steps_at_a_time = 50;
 
-/// The code of an error: the rest names lines of the script, and changes between versions. Errors
-/// of this library's scripts are compared whole.
+/// The code of an error, because the rest contains lines of the script, and changes between
+/// versions. Errors of this library's scripts are compared completely.
 std::string without_details(std::string_view error)
 {
     if (error.find(" holds ") != std::string_view::npos)
@@ -63,7 +63,7 @@ std::string text(const command& asked)
     return all;
 }
 
-/// Sometimes the user loses a right or two, or gets all of them back.
+/// Sometimes revokes one or two rights of the user, or restores all.
 void change_rights(const comparison& how, generator& random, resp_client& server,
                    redis_model& model)
 {
@@ -91,7 +91,7 @@ public:
         }
     }
 
-    /// The model has published it. Returns the number of receivers.
+    /// The model has published a message. Returns the number of receivers.
     std::int64_t hear(std::string_view channel, std::string_view said)
     {
         if (std::find(channels_.begin(), channels_.end(), channel) == channels_.end())
@@ -100,7 +100,7 @@ public:
         return 1;
     }
 
-    /// The server has published the same.
+    /// Checks that the server has published the same messages.
     void compare()
     {
         for (const std::string& each : std::exchange(expected_, {})) {
@@ -165,8 +165,8 @@ void compare(const comparison& how, std::uint64_t seed, counts& seen)
     redis_server process({"--enable-debug-command", "yes"}, {.environment = clock.environment()});
     resp_client server = process.connect();
     audience listening(process, how);
-    // A key then exists until it is requested after its time. Otherwise Redis 8 may or may not have
-    // removed it in the millisecond in which it expires, and both replies are right.
+    // An expired key then remains until it is accessed. Otherwise Redis 8 may or may not have
+    // removed it in the millisecond of its expiry, and both replies are right.
     BOOST_REQUIRE(!server.command({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}).is_error());
     redis_model model;
     model.publish = [&](std::string_view channel, std::string_view said) {
@@ -213,7 +213,7 @@ void compare(const comparison& how, std::uint64_t seed, counts& seen)
             return;
         listening.compare();
         // Mostly within leases, sometimes far beyond. Never back: a server removes expired keys at
-        // a time of its own choice, so after a step back both replies are right.
+        // a time of its choice, so after a step back both replies are right.
         clock.advance(microseconds(random.below(100) < 92 ? random.between(1, 15'000)
                                                           : random.between(1, 200'000)));
     }

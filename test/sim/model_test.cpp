@@ -51,7 +51,7 @@ struct request
     milliseconds lease{};
     std::uint32_t fences = 1;
     std::int64_t latest = 0;
-    std::vector<request> with{}; ///< Renewals that are sent together with this one.
+    std::vector<request> with{}; ///< Renewals that share a call with this one.
 };
 
 /// All renewals of a call.
@@ -126,7 +126,8 @@ public:
             return make_request(words);
         }
         case request::kind::release: {
-            // By the short script, which changes nothing if it is not enough, and by the long one.
+            // By the short script, which changes nothing if it is not sufficient, and by the long
+            // one.
             const std::string line = "line:" + r.name;
             const std::string brief = make_request(
                 {"EVALSHA", release_, "2", r.name, line, r.owner, "channel"});
@@ -201,7 +202,7 @@ std::string told_by(const resp_value& value)
     return value.type == resp_value::kind::status ? value.text : describe(value);
 }
 
-/// The replies of both scripts, or of the long one alone, of which only the status is compared.
+/// The replies of both scripts, or of the long one alone. Only the status is compared.
 std::string told_by_release(resp_client& server, const request& r)
 {
     const std::string brief = r.entry.empty() ? told_by(server.receive()) : "-2";
@@ -213,7 +214,7 @@ std::string told_by_release(resp_client& server, const request& r)
     return brief;
 }
 
-/// A number stands for all requested fences.
+/// A single number means all requested fences.
 std::string in_full(std::int64_t last, std::int64_t fences)
 {
     std::ostringstream out;
@@ -231,15 +232,15 @@ std::string text(const request& r)
     return out.str();
 }
 
-/// @returns The number of different replies; prints the first.
+/// @returns The number of different replies. Prints the first.
 std::size_t compare(milliseconds retention, std::uint64_t seed)
 {
     shifted_clock clock;
     clock.freeze_all();
     redis_server process({"--enable-debug-command", "yes"}, {.environment = clock.environment()});
     resp_client server = process.connect();
-    // A key then exists until it is requested after its time. Otherwise Redis 8 may or may not have
-    // removed it in the millisecond in which it expires, and both replies are right.
+    // An expired key then remains until it is accessed. Otherwise Redis 8 may or may not have
+    // removed it in the millisecond of its expiry, and both replies are right.
     BOOST_REQUIRE(!server.command({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}).is_error());
     const scripts run(server, retention);
     lock_table model(retention);
@@ -282,11 +283,11 @@ std::size_t compare(milliseconds retention, std::uint64_t seed)
         if (different != 0)
             return different;
         // Mostly within leases, sometimes beyond the retention. Never back: a server removes
-        // expired keys at a time of its own choice, so after a step back both replies are right.
+        // expired keys at a time of its choice, so after a step back both replies are right.
         clock.advance(microseconds(random.below(100) < 92 ? random.between(1, 15'000)
                                                           : random.between(1, 200'000)));
     }
-    // Every possible reply of a script occurred often enough to be compared.
+    // Every possible reply of a script has occurred often enough.
     for (const char* each :
          {"0all", "0[1", "0[0", "0[-1", "0[-2", "renewal 1", "renewal 0", "renewal of an entry 1",
           "renewal of an entry 0", "renewals together", "20", "2[1", "2[2", "2[0", "31", "30"})
@@ -299,12 +300,12 @@ std::size_t compare(milliseconds retention, std::uint64_t seed)
 
 BOOST_AUTO_TEST_SUITE(model_test)
 
-BOOST_AUTO_TEST_CASE(the_model_answers_as_the_scripts_do, *with_a_clock())
+BOOST_AUTO_TEST_CASE(model_gives_the_replies_of_the_scripts, *with_a_clock())
 {
     BOOST_TEST(compare(100ms, 1) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(and_when_fences_are_kept_for_ever, *with_a_clock())
+BOOST_AUTO_TEST_CASE(model_with_endless_retention_gives_the_replies_of_the_scripts, *with_a_clock())
 {
     BOOST_TEST(compare(0ms, 2) == 0u);
 }

@@ -144,7 +144,7 @@ const char* name_of(mutant m) noexcept
 
 bool is_of_quorum(mutant m) noexcept
 {
-    // Only there is no queue, and waiters back off.
+    // These have an effect only without a queue, where waiters back off.
     return m == mutant::cancelled_grant_kept || m == mutant::only_hints ||
            m == mutant::no_backoff || m == mutant::waiter_forgotten ||
            (m >= mutant::fewer_grant && m <= mutant::stranger_left_out);

@@ -23,7 +23,7 @@ using testing::impl::generator;
 
 namespace {
 
-// The first has a subscriber; the last has no UUID.
+// The first client has a subscriber. The last one has no UUID.
 constexpr const char* clients[] = {"5e0f8c21-3ad6-4d1c-8f6b-5e7c1f2a3b4c",
                                    "0b1f8c21-3ad6-4d1c-8f6b-5e7c1f2a3b4c", "odd"};
 
@@ -66,7 +66,7 @@ std::string any_limit(generator& random, microseconds now)
                                        : 0);
 }
 
-/// Mostly as old as a counter is.
+/// Mostly close to the value of a counter.
 std::string any_floor(generator& random, microseconds now)
 {
     const auto kind = random.below(5);
@@ -193,7 +193,7 @@ command renew_brief(generator& random)
     return call(random, of_native().renew_brief, all);
 }
 
-/// A client's commands that are not scripts.
+/// The commands of a client that are not scripts.
 command plain(generator& random)
 {
     switch (random.below(6)) {
@@ -206,7 +206,7 @@ command plain(generator& random)
     }
 }
 
-/// Changes of the keys by others.
+/// Changes of the keys by other programs.
 command interfere(generator& random)
 {
     const std::string name = any_name(random);
@@ -226,7 +226,7 @@ command interfere(generator& random)
     case 7: return {"PEXPIRE", name, std::to_string(random.between(0, 50))};
     case 8: return {"HDEL", waiters(name), any_value(random)};
     case 9: {
-        // The last is left free until long after the clock has stepped back.
+        // The last one is left free until long after the clock has stepped back.
         constexpr const char* odd[] = {
             "not what is expected",      "9999999999999999 20 20 12 5",
             "9999999999999999 20 20 0 ", "9999999999999999 20 20 0 5 5",
@@ -288,7 +288,7 @@ command any_command(generator& random, microseconds now)
         return interfere(random);
     if (kind < 880)
         return call(random, of_native().alive, {"1", any_record(random)});
-    if (kind < 882) // as a new connection does
+    if (kind < 882) // like a new connection
         return {"EVAL", std::string(of_native().check.text), "0"};
     if (kind < 883)
         return {"EVALSHA", of_native().renew.sha, "0"};
@@ -325,7 +325,7 @@ std::string beginning(const std::string& kind, const command&, const std::string
 
 BOOST_AUTO_TEST_SUITE(native_model_test, *with_a_clock())
 
-BOOST_AUTO_TEST_CASE(the_model_answers_as_a_server_does)
+BOOST_AUTO_TEST_CASE(model_of_the_native_layout_gives_the_replies_of_a_server)
 {
     compare({.any_command = any_command,
              .script_of = script_of,

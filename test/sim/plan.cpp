@@ -57,7 +57,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(fault_kind::count_)> 
     "stale map",
     "machine dies"};
 
-/// Of one server.
+/// The faults of one server.
 constexpr auto plain_faults = static_cast<std::uint64_t>(fault_kind::shard_down);
 
 template <class T, std::size_t N>
@@ -84,7 +84,7 @@ lock_options make_options(generator& random)
     return o;
 }
 
-/// Permitted values that are far from the usual.
+/// Valid values that are far from the usual ones.
 lock_options make_odd_options(generator& random)
 {
     lock_options o = make_options(random);
@@ -96,7 +96,7 @@ lock_options make_odd_options(generator& random)
     return o;
 }
 
-/// The times of waits and holds: may differ between handles that take over from each other.
+/// The times of waits and holds, which may differ between handles that take over from each other.
 void vary_waiting(generator& random, lock_options& o)
 {
     if (random.below(4) == 0)
@@ -171,14 +171,14 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
 {
     fault f{};
     f.what = kind;
-    // Mostly when there is an operation anyway.
+    // Mostly close to an operation.
     const operation& near =
         p.operations[static_cast<std::size_t>(random.below(p.operations.size()))];
     f.client = random.below(4) != 0 ? near.client
                                     : static_cast<std::size_t>(random.below(p.clients));
     f.name = near.name;
     f.at = std::min(near.at + ms_between(random, 0ms, 200ms), p.heals - 1ms);
-    // Most at short moments.
+    // Mostly at short moments.
     constexpr std::array moments = {
         step::acquire_sent,     step::acquire_sent, step::acquire_sent, step::acquire_ran,
         step::acquire_answered, step::renewal_sent, step::renewal_sent, step::renewal_ran,
@@ -196,8 +196,8 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
             f.how_long = ms_between(random, 1000ms, 20'000ms);
         break;
     case fault_kind::restart_kept: f.amount = random.between(0, 1500); break; // ms of loading
-    case fault_kind::flush_scripts: f.amount = random.between(0, 1); break;   // again and again
-    case fault_kind::slow_server: f.amount = random.between(1, 400); break;   // ms each
+    case fault_kind::flush_scripts: f.amount = random.between(0, 1); break;   // once, or repeatedly
+    case fault_kind::slow_server: f.amount = random.between(1, 400); break;   // ms per command
     case fault_kind::machine_dies:
     case fault_kind::fail_over: f.amount = random.between(1, 3000); break; // ms of lag
     case fault_kind::drift_within:
@@ -220,7 +220,7 @@ fault make_fault(generator& random, const plan& p, fault_kind kind)
     return f;
 }
 
-/// Mostly over connections of its own; otherwise over one of the application's.
+/// Mostly a connection of the store, otherwise one of the application.
 testing::connecting make_connection(generator& random)
 {
     testing::connecting how = usual_connection();
@@ -244,7 +244,7 @@ void choose_layout(generator& random, plan& p, std::optional<config::key_layout>
     p.may_kill = random.below(8) != 0;
 }
 
-/// For some plans; most of them fail over.
+/// For some plans. Most of them fail over.
 void replicate(plan& p)
 {
     generator random(p.seed + 3'000'000'019);
@@ -254,14 +254,14 @@ void replicate(plan& p)
     for (lock_options& each : p.options)
         each.replica_acks = 1;
     for (testing::connecting& each : p.connections)
-        each.wakeups = true; // replicas are asked over a connection of its own
+        each.wakeups = true; // confirmations use a separate connection
     if (p.is_quiet() || random.below(4) == 0)
         return;
     for (auto times = random.between(1, 3); times > 0; --times)
         p.faults.push_back(make_fault(random, p, fault_kind::fail_over));
 }
 
-/// For some plans of the layout that supports it: leases, most or all, have heartbeats.
+/// For some plans of the layout that supports it: most or all leases have heartbeats.
 void promise(plan& p)
 {
     generator random(p.seed + 7'000'000'033);
@@ -452,7 +452,7 @@ testing::connecting usual_connection()
 
 namespace {
 
-/// In bursts, so that there are waiters.
+/// In bursts, so that some operations wait.
 void add_operations(generator& random, plan& p,
                     const std::vector<std::vector<std::size_t>>& options)
 {
@@ -463,7 +463,7 @@ void add_operations(generator& random, plan& p,
     }
 }
 
-/// For stores with connections of their own, and wake-ups for every release.
+/// For stores with separate connections, and wake-ups for every release.
 void add_own_connections(generator& random, plan& p)
 {
     for (std::size_t i = 0; i < p.clients; ++i) {
@@ -473,7 +473,7 @@ void add_own_connections(generator& random, plan& p)
     }
 }
 
-/// A shutdown takes only a moment: its faults are placed there.
+/// A shutdown takes only a moment, so its faults are placed there.
 void close_in_trouble(generator& random, plan& p)
 {
     if (random.below(5) < 2) {
@@ -509,7 +509,7 @@ plan make_plain_plan(std::uint64_t seed, std::optional<config::key_layout> layou
     add_operations(random, p, options);
     if (random.below(5) == 0)
         return p;
-    // Few kinds in one run, so that none hides the effects of another.
+    // Few kinds per run, so that none hides the effects of another.
     const auto kinds = random.between(1, 3);
     for (auto left = kinds; left > 0; --left) {
         const auto kind = static_cast<fault_kind>(random.below(plain_faults));
@@ -595,7 +595,7 @@ void befall_members(generator& random, plan& p, fault_kind kind)
         }
         return;
     }
-    // A network, or a process, mostly in one way.
+    // The faults of a network or a process, mostly of one member.
     if (random.below(4) != 0)
         f.member = static_cast<std::size_t>(random.below(p.members));
     p.faults.push_back(f);
@@ -632,7 +632,7 @@ plan make_quorum_plan(std::uint64_t seed)
 
 namespace {
 
-// Those of a cluster more often than others.
+// Cluster faults more often than others.
 constexpr std::array cluster_faults = {
     fault_kind::fail_over,
     fault_kind::fail_over,

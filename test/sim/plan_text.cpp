@@ -74,7 +74,7 @@ public:
         }
     }
 
-    /// Nothing may be left.
+    /// Throws if a member was not read.
     void end() const
     {
         if (!values_.empty())

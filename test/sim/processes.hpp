@@ -15,7 +15,7 @@ class processes
 public:
     processes(trial& of, checks& judge) noexcept : trial_(of), checks_(judge) {}
 
-    /// For the faults.
+    /// Called for the faults.
     std::function<void(process&)> on_start;
     std::function<void(process&, testing::step)> on_step;
     std::function<void(process&)> on_close;
@@ -23,13 +23,13 @@ public:
     /// The first process of each client.
     void start_all();
 
-    /// A client's next process replaces its last.
+    /// Replaces the last process of a client by the next.
     void restart(std::size_t client, testing::host& on);
 
     /// @param again Another process replaces it afterwards.
     void close(process& p, bool again);
 
-    /// Shuts down the remaining ones. False: it did not end.
+    /// Shuts down the remaining processes. Returns false if a shutdown did not end.
     [[nodiscard]] bool close_all();
 
 private:

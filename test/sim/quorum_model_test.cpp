@@ -34,7 +34,7 @@ std::string any_name(generator& random)
 
 std::string any_value(generator& random)
 {
-    // The last has no UUID.
+    // The last client has no UUID.
     constexpr const char* clients[] = {"5e0f8c21-3ad6-4d1c-8f6b-5e7c1f2a3b4c",
                                        "0b1f8c21-3ad6-4d1c-8f6b-5e7c1f2a3b4c", "odd"};
     return "lhq:" + std::string(clients[random.below(3)]) + ":1";
@@ -58,7 +58,7 @@ std::string any_limit(generator& random, microseconds now)
                                        : 0);
 }
 
-/// About as large as the clock, or as the largest.
+/// Close to the clock, or to the largest fence.
 std::string any_fence(generator& random, microseconds now)
 {
     const auto kind = random.below(20);
@@ -135,7 +135,7 @@ command look_at_itself(generator& random)
                 {"1", record, std::to_string(1 + random.below(std::uint64_t(1) << 53))});
 }
 
-/// Nonces are few, so that one is sometimes the right one.
+/// Few nonces, so that one is sometimes the right one.
 command look_with_known_nonce(generator& random)
 {
     return call(random, of_quorum().look, {"1", record, std::to_string(1 + random.below(2))});
@@ -149,7 +149,7 @@ command seed(generator& random, microseconds now)
                  std::to_string(random.below(3))});
 }
 
-/// Changes of the keys by others.
+/// Changes of the keys by other programs.
 command interfere(generator& random)
 {
     const std::string name = any_name(random);
@@ -213,7 +213,7 @@ command any_command(generator& random, microseconds now)
         return call(random, of_quorum().adopt, {"1", record, any_epoch(random)});
     if (kind < 830)
         return interfere(random);
-    if (kind < 832) // as a new connection does
+    if (kind < 832) // like a new connection
         return {"EVAL", std::string(of_quorum().check.text), "0"};
     if (kind < 833)
         return {"EVALSHA", of_quorum().renew.sha, "0"};
@@ -244,7 +244,7 @@ std::string beginning(const std::string& kind, const command&, const std::string
 
 BOOST_AUTO_TEST_SUITE(quorum_model_test, *with_a_clock())
 
-BOOST_AUTO_TEST_CASE(the_model_answers_as_a_server_does)
+BOOST_AUTO_TEST_CASE(model_of_a_quorum_member_gives_the_replies_of_a_server)
 {
     compare({.any_command = any_command,
              .script_of = script_of,

@@ -40,8 +40,8 @@ std::string any_name(generator& random)
     return "name-" + std::to_string(random.below(4));
 }
 
-/// The reply of a server to a request for any field of a lock must not be random: all owners of one
-/// lock begin with the same word, and all or none of them know the queue.
+/// The reply to a request for any field of a lock must not be random: all owners of one lock begin
+/// with the same word, and all or none of them use the queue.
 std::string client(const std::string& name, const char* rest)
 {
     return "5e0f8c21-" + std::string(rest) + (name == "name-3" ? "4" : "8") +
@@ -63,7 +63,7 @@ std::string any_lease(generator& random)
     return std::to_string(random.between(1, 40));
 }
 
-/// Of two clients; the first has a subscriber.
+/// A waiter of one of two clients, of which the first has a subscriber.
 std::string any_waiter(generator& random, const std::string& name)
 {
     return random.below(2) == 0 ? any_owner(random, name)
@@ -211,7 +211,7 @@ command line_leave(generator& random, microseconds now, const std::string& reten
     return all;
 }
 
-/// Changes of the keys by others.
+/// Changes of the keys by other programs.
 command interfere(generator& random)
 {
     const std::string name = any_name(random);
@@ -276,7 +276,7 @@ command any_command(generator& random, microseconds now, const std::string& rete
         return line_leave(random, now, retention);
     if (kind < 880)
         return interfere(random);
-    if (kind < 882) // as a new connection does
+    if (kind < 882) // like a new connection
         return {"EVAL", std::string(redis_store::check_script().text), "0"};
     if (kind < 883)
         return {"EVALSHA", redis_store::renew_script().sha, "0"};
@@ -377,18 +377,18 @@ void compare_redisson(const std::string& retention, std::initializer_list<std::u
 
 BOOST_AUTO_TEST_SUITE(redis_model_test, *with_a_clock())
 
-BOOST_AUTO_TEST_CASE(the_model_answers_as_a_server_does)
+BOOST_AUTO_TEST_CASE(model_of_the_redisson_layout_gives_the_replies_of_a_server)
 {
     compare_redisson("100", {1, 2, 3, 7});
 }
 
-BOOST_AUTO_TEST_CASE(and_when_fences_are_kept_for_ever)
+BOOST_AUTO_TEST_CASE(model_with_endless_retention_gives_the_replies_of_a_server)
 {
     compare_redisson("0", {4, 5, 6});
 }
 
-// The server in the simulator follows grants and releases by the positions of words.
-BOOST_AUTO_TEST_CASE(a_call_that_the_store_writes_in_another_way_is_not_followed_in_silence)
+// The simulated server follows grants and releases by the positions of words.
+BOOST_AUTO_TEST_CASE(changed_script_call_is_a_logic_error_of_the_simulator)
 {
     const std::string acquire = redis_store::acquire_script().sha;
     const std::string release = redis_store::release_script().sha;

@@ -23,10 +23,10 @@ struct regression
     [[nodiscard]] plan in_world(std::uint64_t number) const;
 };
 
-/// A file of `--plan` or of the regressions.
+/// Reads a file of `--plan` or of the regressions.
 [[nodiscard]] regression read_regression(const std::string& file);
 
-/// All of a directory.
+/// Reads all regressions of a directory.
 [[nodiscard]] std::vector<regression> read_regressions(const std::string& directory);
 
 /// Runs each in several worlds. If its deliberate error is known, also checks that the plan still

@@ -17,7 +17,7 @@
 namespace leasehold::test::sim {
 namespace {
 
-/// Until the plan ends or a promise is broken.
+/// Runs until the plan ends or a promise is broken.
 void perform(trial& t, processes& clients, checks& judge)
 {
     const auto end = t.time(t.scenario.ends);
@@ -29,7 +29,7 @@ void perform(trial& t, processes& clients, checks& judge)
     judge.all_called();
     if (!clients.close_all())
         t.wrong("shutdown: it did not end");
-    // The last requests to a member are still on their way, or its TTLs have not passed.
+    // The last requests to a member are outstanding, or its TTLs have not passed.
     if (t.scenario.is_quorum())
         t.world.run_until(t.now() + t.scenario.longest_lease() + std::chrono::seconds(1));
     judge.nothing_left();
@@ -39,7 +39,7 @@ void perform(trial& t, processes& clients, checks& judge)
     judge.nobody_listens();
 }
 
-/// Within a context Asio reuses the memory of an operation for the next one. Sanitizers need
+/// Within a context, Asio reuses the memory of an operation for the next one. Sanitizers need
 /// separate memory for each.
 template <class F>
 void run_in_a_context(F f)

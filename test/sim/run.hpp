@@ -13,7 +13,7 @@ namespace leasehold::test::sim {
 
 struct verdict
 {
-    std::string wrong; ///< Empty: nothing.
+    std::string wrong; ///< Empty: no broken promise.
     std::uint64_t hash = 0;
 
     /// The kind of error: the part before the colon.

@@ -41,7 +41,7 @@ std::string counter_of(const lock_request& asked)
 
 } // namespace
 
-/// Fields of entries contain a slash. Another library may have added a field of its own.
+/// The fields of entries contain a slash. Another library may have added its own field.
 std::vector<std::string> script_invariants::holders(std::string_view name)
 {
     std::vector<std::string> all;
@@ -79,7 +79,7 @@ void script_invariants::before(words command)
     left_ = model_.data.pttl(asked_->name);
 }
 
-/// Another client writes a counter: its fences begin again.
+/// If another client writes a counter, its fences start again.
 void script_invariants::forget_fences(words command)
 {
     if (command[0] == "FLUSHALL")
@@ -103,7 +103,7 @@ std::string script_invariants::after(words command, const message& said)
     if (renews)
         return after_renewal(command, said);
     const lock_effect effect = testing::impl::effect_of(*asked_, said);
-    // Otherwise it may be granted to the same owner again, which waits for it, too.
+    // Otherwise the lock may be granted to the same owner, which also waits for it.
     const bool freed = effect.left && (said.size() == 1 || said.nodes()[1].value == "1");
     if (freed && effect.owner != asked_->owner && holds(asked_->owner))
         return "the lock is still of the owner that released it";
@@ -119,7 +119,7 @@ std::string script_invariants::after_grant(const lock_effect& effect)
     if (effect.fences == 0 || asked_->of_member)
         return {};
     std::uint64_t& last = fences_[counter_of(*asked_)];
-    // A repeated acquire gets the fence that its owner has, and Lua counts to 2^53.
+    // A repeated acquire gets the existing fence of its owner, and Lua counts to 2^53.
     constexpr std::uint64_t largest = std::uint64_t(1) << 53;
     if (!contains(holders_, effect.owner) && effect.first_fence <= last && last < largest)
         return "the fence " + std::to_string(effect.first_fence) + " is not larger than " +
@@ -128,7 +128,7 @@ std::string script_invariants::after_grant(const lock_effect& effect)
     return {};
 }
 
-/// Of the first of several locks.
+/// For the first of several locks.
 std::string script_invariants::after_renewal(words command, const message& said)
 {
     const bool renewed = said.nodes().size() > 1 && said.nodes()[1].value == "1";

@@ -15,8 +15,8 @@
 
 namespace leasehold::test {
 
-/// Invariants that a call of a script must keep, whatever the keys contain. The simulated server
-/// and a real one run the same scripts, so their comparison does not show a mistake in a script.
+/// Invariants of each call of a script, whatever the keys contain. The simulated server and a real
+/// one run the same scripts, so their comparison does not reveal a mistake in a script.
 class script_invariants
 {
 public:
@@ -38,13 +38,14 @@ private:
     void forget_fences(testing::impl::words command);
 
     testing::impl::redis_model& model_;
-    // Before the command.
+    // The state before the command.
     std::optional<testing::impl::lock_request> asked_;
     std::vector<std::string> holders_;
     bool promised_ = false; ///< The lock ends early if the holder sends no heartbeat.
     std::int64_t left_ = 0; ///< TTL.
 
-    std::map<std::string, std::uint64_t, std::less<>> fences_; ///< The last granted, by counter.
+    /// The last granted fence, by counter.
+    std::map<std::string, std::uint64_t, std::less<>> fences_;
 };
 
 } // namespace leasehold::test

@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_CASE(each_patch_changes_a_script)
     BOOST_TEST(find_stale_patch(patches_of_scripts()) == nullptr);
 }
 
-BOOST_AUTO_TEST_CASE(a_patch_is_stale_if_no_script_has_its_text)
+BOOST_AUTO_TEST_CASE(patch_is_stale_if_no_script_has_its_text)
 {
     constexpr std::array patches{
         script_patch{mutant::fence_without_clock, "if last >= floor then", "if true then"},
@@ -25,14 +25,14 @@ BOOST_AUTO_TEST_CASE(a_patch_is_stale_if_no_script_has_its_text)
 }
 
 /// The other scripts may have the text.
-BOOST_AUTO_TEST_CASE(a_patch_is_stale_if_its_own_script_does_not_have_its_text)
+BOOST_AUTO_TEST_CASE(patch_is_stale_if_its_own_script_lacks_its_text)
 {
     constexpr std::array patches{script_patch{mutant::fence_without_clock, "if last >= floor then",
                                               "if true then", known_script::native_alive}};
     BOOST_TEST(find_stale_patch(patches) == &patches[0]);
 }
 
-BOOST_AUTO_TEST_CASE(a_patch_replaces_its_text_for_its_own_error_only)
+BOOST_AUTO_TEST_CASE(patch_replaces_its_text_for_its_own_error_only)
 {
     const redis_store::script& acquire = source_of(known_script::native_acquire);
     const std::string_view text = "left >= 0 and";

@@ -1,4 +1,4 @@
-// The Redis store over simulated connections, with a server that refuses to serve, or withdraws a
+// The Redis store over simulated connections, with a server that rejects requests or revokes a
 // right.
 #include <leasehold/client.hpp>
 #include <leasehold/lease.hpp>
@@ -69,7 +69,7 @@ struct scene
 
 BOOST_AUTO_TEST_SUITE(server_faults)
 
-BOOST_AUTO_TEST_CASE(a_server_that_does_not_serve_yet_is_asked_again)
+BOOST_AUTO_TEST_CASE(loading_or_busy_server_is_tried_again)
 {
     for (const bool shared : {false, true})
         for (const trouble why : {trouble::busy, trouble::loading}) {
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_does_not_serve_yet_is_asked_again)
         }
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_cannot_write_is_tried_until_it_can)
+BOOST_AUTO_TEST_CASE(server_that_cannot_write_is_tried_until_it_can)
 {
     for (const trouble why :
          {trouble::out_of_memory, trouble::cannot_save, trouble::cluster_down}) {
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_cannot_write_is_tried_until_it_can)
     }
 }
 
-BOOST_AUTO_TEST_CASE(who_is_connected_to_a_replica_connects_again)
+BOOST_AUTO_TEST_CASE(client_of_a_replica_reconnects_to_the_master)
 {
     for (const bool shared : {false, true}) {
         scene s;
@@ -107,14 +107,15 @@ BOOST_AUTO_TEST_CASE(who_is_connected_to_a_replica_connects_again)
         s.world.run_for(1s);
         s.server.refuse(4s, trouble::read_only);
         a.lock();
-        // The connection of an application stays as it is.
+        // An application's connection stays at its server.
         BOOST_TEST(s.has_lock(a, 1s) == !shared);
         BOOST_TEST(s.has_lock(a, 5s));
     }
 }
 
-// And gets wake-ups there: a subscription at the replica is another connection, which stays open.
-BOOST_AUTO_TEST_CASE(who_waits_is_told_by_the_master_that_follows)
+// The waiter also gets wake-ups there: its subscription at the replica uses another connection,
+// which remains open.
+BOOST_AUTO_TEST_CASE(waiter_is_notified_by_the_next_master)
 {
     scene s;
     testing::connecting how;
@@ -138,7 +139,7 @@ BOOST_AUTO_TEST_CASE(who_waits_is_told_by_the_master_that_follows)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_forgets_each_script_at_once_serves_all_the_same)
+BOOST_AUTO_TEST_CASE(server_that_flushes_scripts_serves_locks)
 {
     scene s;
     party& a = s.add();
@@ -159,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_forgets_each_script_at_once_serves_all_the_sa
     BOOST_TEST(s.server.locks() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(scripts_that_may_not_be_loaded_are_sent_as_text)
+BOOST_AUTO_TEST_CASE(scripts_are_sent_as_text_without_script_load)
 {
     scene s;
     s.server.forbid("SCRIPT");
@@ -171,7 +172,7 @@ BOOST_AUTO_TEST_CASE(scripts_that_may_not_be_loaded_are_sent_as_text)
     BOOST_TEST(a.held.valid()); // renewed
 }
 
-BOOST_AUTO_TEST_CASE(who_may_not_subscribe_looks_again)
+BOOST_AUTO_TEST_CASE(waiter_without_a_subscription_polls)
 {
     scene s;
     s.server.forbid("SUBSCRIBE");
@@ -186,7 +187,7 @@ BOOST_AUTO_TEST_CASE(who_may_not_subscribe_looks_again)
     BOOST_TEST(s.has_lock(b, 3s));
 }
 
-BOOST_AUTO_TEST_CASE(who_may_not_publish_has_released_all_the_same)
+BOOST_AUTO_TEST_CASE(release_without_publish_succeeds)
 {
     scene s;
     s.server.forbid("PUBLISH");
@@ -201,14 +202,15 @@ BOOST_AUTO_TEST_CASE(who_may_not_publish_has_released_all_the_same)
     BOOST_TEST(s.server.locks() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(every_name_is_watched_again_after_a_restart)
+BOOST_AUTO_TEST_CASE(subscriptions_are_restored_after_a_restart)
 {
     scene s;
     testing::connecting how;
     how.limits.layout = leasehold::config::key_layout::redisson; // with a channel for each name
     party& a = s.add(how);
     const std::vector<std::string> names = {"one", "two", "three"};
-    std::vector<std::string> external; // clients that publish releases there and know no queue
+    // clients that publish their releases there and do not use the queue
+    std::vector<std::string> external;
     std::size_t taken = 0;
     for (const std::string& each : names) {
         external.push_back(s.server.take_as_stranger(each, 60s));
@@ -228,7 +230,7 @@ BOOST_AUTO_TEST_CASE(every_name_is_watched_again_after_a_restart)
     BOOST_TEST(taken == names.size());
 }
 
-BOOST_AUTO_TEST_CASE(clients_come_back_to_a_restarted_server_one_after_the_other)
+BOOST_AUTO_TEST_CASE(clients_reconnect_to_a_restarted_server_at_different_times)
 {
     scene s;
     std::vector<clock::duration> back;
@@ -250,7 +252,7 @@ BOOST_AUTO_TEST_CASE(clients_come_back_to_a_restarted_server_one_after_the_other
         BOOST_TEST((back[i] - back[i - 15] > 10ms));
 }
 
-BOOST_AUTO_TEST_CASE(an_application_s_connection_serves_as_well)
+BOOST_AUTO_TEST_CASE(application_connection_serves_locks)
 {
     for (const bool wakeups : {true, false}) {
         scene s;

@@ -6,7 +6,7 @@
 
 namespace leasehold::test::sim {
 
-/// The plan with as few faults, operations and clients as still fail in the same way.
+/// Returns the plan with as few faults, operations and clients as still fail in the same way.
 [[nodiscard]] plan shrink(plan failing, const verdict& how);
 
 } // namespace leasehold::test::sim

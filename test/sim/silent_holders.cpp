@@ -15,8 +15,8 @@ namespace {
 // A waiter polls again within a third of its presence. Clocks drift.
 constexpr clock::duration pace = 3400ms;
 
-// The first three of a queue poll when a holder may have been silent for too long, one after the
-// other.
+// The first three waiters of a queue poll when a holder may have been silent for too long, one
+// after the other.
 constexpr std::int64_t lookers = 3;
 
 // The maximum time of a poll and its reply without a fault.
@@ -74,7 +74,7 @@ bool silent_holders::is_reliable() const noexcept
     return !trial_.clocks_beyond && !trial_.stepped_back;
 }
 
-/// Since that poll, and its client can.
+/// Since that poll, and only if its client can.
 bool silent_holders::waits(const process& p, const name_state& n, const look& last) const
 {
     if (p.dead || p.closing || p.host->is_crashed())
@@ -95,14 +95,14 @@ void silent_holders::probe()
         probe(n);
 }
 
-/// When the holder will have been silent for its grace; nothing: it sends no heartbeats.
+/// The time when the holder will have been silent for its grace. Empty: it sends no heartbeats.
 std::optional<clock::time_point> silent_holders::silent_at(const name_state& n) const
 {
     const clock::duration grace = trial_.server.state().promise_of(n.text);
     const auto heard = alive_.find(client_of(trial_.server.holder(n.text)));
     if (grace == clock::duration::zero() || heard == alive_.end())
         return std::nullopt;
-    // If the server may have lost the record, it first knows the holder by the next poll.
+    // If the server may have lost the record, it first knows the holder after the next poll.
     return std::max(after(trial_.store_trouble), heard->second) + grace;
 }
 

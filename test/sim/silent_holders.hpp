@@ -25,17 +25,17 @@ public:
 
     void follow_server();
 
-    /// Checks whether a holder is still there that should not be.
+    /// Checks whether a holder still exists that should have been superseded.
     void probe();
 
 private:
-    /// Of a client that waits for a name.
+    /// The last poll of a client that waits for a name.
     struct look
     {
         std::string owner;
         clock::time_point when;
-        clock::duration next;   ///< The next one comes this much later, at the latest.
-        clock::duration behind; ///< And then this long after a silence reported to it.
+        clock::duration next;   ///< The latest time of the next poll after this one.
+        clock::duration behind; ///< The latest time of the next poll after a reported silence.
         bool found_silent = false;
     };
 
@@ -48,8 +48,9 @@ private:
     void probe(const name_state& n);
 
     trial& trial_;
-    std::map<std::pair<std::string, std::string>, look> looks_;   ///< By client and name.
-    std::map<std::string, clock::time_point, std::less<>> alive_; ///< Each client, last.
+    std::map<std::pair<std::string, std::string>, look> looks_; ///< By client and name.
+    /// The last heartbeat of each client.
+    std::map<std::string, clock::time_point, std::less<>> alive_;
 };
 
 } // namespace leasehold::test::sim

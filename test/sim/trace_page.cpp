@@ -21,7 +21,7 @@ std::string_view first_word(std::string_view text)
     return text.substr(0, text.find(' '));
 }
 
-/// `h0`, `s12`.
+/// Such as `h0` or `s12`.
 bool is_numbered(std::string_view word, char kind)
 {
     return word.size() > 1 && word[0] == kind &&
@@ -75,7 +75,7 @@ void trace_page::of_process(const std::string& host, double at, std::string_view
 {
     const std::size_t lane = page_.lane(host);
     if (text.starts_with("FAULT")) {
-        // It ends with its duration.
+        // The text ends with its duration.
         std::istringstream words{std::string(text)};
         std::vector<std::string> all;
         for (std::string word; words >> word;)
@@ -104,7 +104,8 @@ void trace_page::of_process(const std::string& host, double at, std::string_view
 
 void trace_page::of_server(const std::string& server, double at, std::string_view text)
 {
-    // `acquire name-0 for h1 as 5f:3 -> GRANTED fence 7`; other events are of the server itself.
+    // `acquire name-0 for h1 as 5f:3 -> GRANTED fence 7`. Other events are those of the server
+    // itself.
     const std::string owner = after(text, " as ");
     if (owner.empty())
         return page_.mark(page_.lane(server), at, look::message, std::string(text));

@@ -11,8 +11,8 @@
 
 namespace leasehold::test::sim {
 
-/// Makes a page of the lines of a trace: a lane for each process, for the run, and for each lock in
-/// each server.
+/// Makes a page from the lines of a trace, with a lane for each process, for the run, and for each
+/// lock in each server.
 class trace_page
 {
 public:

@@ -26,14 +26,14 @@ namespace leasehold::test::sim {
 
 namespace asio = boost::asio;
 
-/// Worlds begin later.
+/// All worlds begin later.
 inline constexpr clock::time_point never{};
 
-/// A client gives a request up after 2 s and reconnects within another; then it has caught up with
-/// every fault.
+/// A client gives up a request after 2 s and reconnects within another 2 s. By then it has caught
+/// up with every fault.
 inline constexpr clock::duration to_notice = std::chrono::seconds(4);
 
-/// From the sending of a request to the last moment at which its reply may make a lease.
+/// The maximum time from the send of a request until its reply may make a lease.
 inline constexpr clock::duration longest_request = std::chrono::seconds(10);
 
 /// The maximum delay of a process without a fault.
@@ -45,15 +45,16 @@ struct process
     testing::host* host = nullptr;
     std::size_t client = 0;
     std::unique_ptr<leasehold::client> locks;
-    std::vector<std::optional<leasehold::mutex>> handles; ///< Of each name with each options.
+    /// A handle for each name with each options.
+    std::vector<std::optional<leasehold::mutex>> handles;
     std::weak_ptr<leasehold::detail::client_state> core;
     bool dead = false;
     bool closing = false;
     bool closed = false;
     bool run_ended = false;
     int sent[3]{}, ran[3]{}, answered[3]{}; ///< Acquires, renewals, releases.
-    std::uint64_t served = 0;               ///< All that were executed.
-    clock::time_point stopped_until{};      ///< It may be late until then.
+    std::uint64_t served = 0;               ///< The number of executed requests.
+    clock::time_point stopped_until{};      ///< The process may be late until then.
     std::vector<const fault*> armed;
 
     /// A process that was stopped may be late.
@@ -79,14 +80,14 @@ struct actor
     asio::cancellation_signal signal;
     asio::cancellation_signal leaving;
     std::string owner;
-    int due = 0; ///< Handlers on this client that are to be called.
+    int due = 0; ///< The number of handlers on this client that are still to be called.
     int inner_due = 0;
     bool told = false;
-    error_code reason;  ///< Its error.
-    bool ended = false; ///< Its lease was given up or lost.
+    error_code reason;  ///< The error of the lease.
+    bool ended = false; ///< The lease was released or lost.
     bool entering = false;
-    bool waits = false;        ///< For the lock.
-    bool* cancelled = nullptr; ///< To be set if a cancellation has ended something.
+    bool waits = false;        ///< The operation waits for the lock.
+    bool* cancelled = nullptr; ///< Set if a cancellation has ended something.
     bool unreleased = false;   ///< The store did not know the owner that was released.
 
     [[nodiscard]] bool guards() const noexcept
@@ -103,12 +104,12 @@ struct possession
     process* client;
     std::size_t name;
     const lock_options* options;
-    clock::time_point granted; ///< By the store, to its first holder.
+    clock::time_point granted; ///< When the store granted it to its first holder.
     bool seen_invalid = false;
     clock::time_point since{}; ///< When it was delivered.
 };
 
-/// A grant as the server made it.
+/// A grant by the server.
 struct grant_record
 {
     std::string owner;
@@ -118,7 +119,7 @@ struct grant_record
     const lock_options* options = nullptr; ///< Of the owner of its first fence.
     std::uint32_t voters = 0;              ///< Members of a quorum that have accepted it.
     bool repeated = false;                 ///< Another reply contained the last fence of the block.
-    bool plain = false;                    ///< Taken without a check of the queue.
+    bool plain = false;                    ///< Granted without a check of the queue.
 };
 
 /// A lock that lost its majority at a quorum because a member lost its data.
@@ -133,32 +134,34 @@ struct name_state
 {
     std::string text;
     std::vector<grant_record> grants;
-    std::vector<std::string> stranded; ///< Owners that end only with their TTL.
+    std::vector<std::string> stranded; ///< Owners that end only with the TTL of the lock.
     clock::time_point stranded_at{};   ///< The last of them.
     std::string unheard;               ///< The last grantee without a notification.
     clock::time_point unheard_at{};
-    std::uint64_t highest = 0; ///< Fence of a lease.
+    std::uint64_t highest = 0; ///< The fence of a lease.
     const actor* highest_by = nullptr;
     clock::time_point highest_at{};
     std::uint64_t highest_granted = 0;
-    std::uint64_t last_fence = 0; ///< Of the last holder.
+    std::uint64_t last_fence = 0; ///< The fence of the last holder.
     const lock_options* last_options = nullptr;
     clock::time_point broken{};     ///< When the data was last unreliable.
-    clock::time_point unlocked{};   ///< When a lease may have lost its lock by that.
+    clock::time_point unlocked{};   ///< When a lease may have lost its lock for that reason.
     forgotten_lock forgotten;       ///< The last of them.
     forgotten_lock forgotten_first; ///< The same for an owner's first lease, by its entry.
-    clock::time_point demoted_at{}; ///< A client first noticed that its server is a replica.
+    clock::time_point demoted_at{}; ///< When a client first noticed that its server is a replica.
     clock::time_point freed{};
     clock::time_point left{};
     clock::time_point gave_up{}; ///< When a waiter last gave up.
     clock::time_point stranger_took{};
-    clock::time_point stranger_until{}; ///< The lock that it could not release stays until then.
-    clock::time_point turn_owed{};      ///< Since when a free time is owed that none can miss.
-    clock::time_point troubled_until = never; ///< Besides the trouble of all.
-    clock::time_point moved_until = never;    ///< Its slot moved.
+    /// The time until which a lock stays that an external client could not release.
+    clock::time_point stranger_until{};
+    /// The time since which a free time is owed that no external client can miss.
+    clock::time_point turn_owed{};
+    clock::time_point troubled_until = never; ///< In addition to the trouble of all names.
+    clock::time_point moved_until = never;    ///< The slot of the name has moved.
 };
 
-/// The state of one run, which its parts share: the world, its actors, and the observations.
+/// The state of one run, shared by its parts: the world, its actors, and the observations.
 class trial
 {
 public:
@@ -171,7 +174,7 @@ public:
     [[nodiscard]] clock::time_point time(milliseconds since) const { return began + since; }
     [[nodiscard]] bool healed() const { return now() >= time(scenario.heals); }
 
-    /// Holds are short when all is well again, because others wait.
+    /// Holds are short after the end of all faults, because others wait.
     [[nodiscard]] clock::duration hold_for(clock::duration wanted) const;
 
     /// How a lease ended, for the hash: two runs of a plan give the same results.
@@ -184,7 +187,7 @@ public:
     void note(const process& at, const std::string& text);
     void note(const actor& by, const std::string& text);
 
-    /// The server that a fault affects; by default the one that keeps the name.
+    /// The server that a fault affects. By default, the one that keeps the name.
     [[nodiscard]] testing::server& server_of(const fault& f) const
     {
         if (cluster != nullptr && !f.member)
@@ -192,7 +195,7 @@ public:
         return *servers[f.member.value_or(0) % servers.size()];
     }
 
-    /// By its text, which ends with its number.
+    /// By the text of the name, which ends with its number.
     [[nodiscard]] name_state& named(std::string_view text)
     {
         return names[static_cast<std::size_t>(text.back() - '0')];
@@ -218,7 +221,7 @@ public:
         return last;
     }
 
-    /// A majority of the servers has it for the owner.
+    /// Whether a majority of the servers stores the lock for the owner.
     [[nodiscard]] bool is_held_by(const name_state& n, const std::string& owner) const;
     /// The owner whose lock a majority of the quorum's members has. Empty if there is none.
     /// @param first Count only members that have the entry of the owner's first lease.
@@ -239,19 +242,22 @@ public:
     std::vector<possession> possessions;
     std::vector<name_state> names;
     clock::time_point troubled_until = never;
-    std::vector<clock::time_point> shard_trouble{scenario.shards, never}; ///< Of each of a cluster.
-    clock::time_point store_trouble = never;                              ///< Of the servers alone.
-    std::vector<clock::time_point> client_trouble{scenario.clients, never}; ///< Of each alone.
+    /// The trouble of each shard of a cluster.
+    std::vector<clock::time_point> shard_trouble{scenario.shards, never};
+    /// The trouble of the servers alone.
+    clock::time_point store_trouble = never;
+    /// The trouble of each client alone.
+    std::vector<clock::time_point> client_trouble{scenario.clients, never};
     clock::time_point forgot = never; ///< When a member of a quorum last lost its data.
     /// Members of a quorum that lost their last seconds, and when.
     std::vector<std::pair<const testing::server*, clock::time_point>> rollbacks;
-    clock::time_point forgot_after = never; ///< Earlier events had ended by then.
+    clock::time_point forgot_after = never; ///< Events before this time had ended by the loss.
     clock::time_point denied_until{};       ///< A denied release is not repeated.
-    clock::time_point demoted_until{};      ///< Clients that have not noticed by then reconnect.
+    clock::time_point demoted_until{};      ///< Clients that have not noticed it by then reconnect.
     bool clocks_beyond = false;
     bool stepped_back = false;
     bool duplicates = false;
-    bool gave_up = false; ///< A shutdown ended without the store: locks end with their TTL.
+    bool gave_up = false; ///< A shutdown ended without the store, so its locks expire.
     bool traced = false;
     std::uint64_t grants = 0;
 
@@ -262,7 +268,7 @@ private:
 
 public:
     testing::world& world = *owned_world_;
-    testing::cluster* cluster = nullptr; ///< Null: there is none.
+    testing::cluster* cluster = nullptr; ///< Null: there is no cluster.
     std::vector<testing::server*> servers = make_servers();
     testing::server& server = *servers.front();
     const clock::time_point began = world.now();

@@ -1,4 +1,4 @@
-// The promises of the simulated world to users that write their own code for it.
+// The guarantees of the simulated world for users that write their own code for it.
 #include <leasehold/client.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/mutex.hpp>
@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A coroutine that locks and unlocks for ever.
+// A coroutine that locks and unlocks forever.
 asio::awaitable<void> work(testing::host& on, leasehold::client& locks, int& rounds)
 {
     const leasehold::mutex m(locks, "name", {.lease_time = 2s});
@@ -82,7 +82,7 @@ struct holder
         BOOST_REQUIRE(world.run_until([this] { return static_cast<bool>(held); }, 1s));
     }
 
-    /// The time until the loss is reported; nothing if it is not, within `limit`.
+    /// The time until the loss is reported. Empty if it is not reported within `limit`.
     std::optional<leasehold::clock::duration> lost_within(leasehold::clock::duration limit)
     {
         const auto since = world.now();
@@ -103,7 +103,7 @@ struct holder
 
 BOOST_AUTO_TEST_SUITE(world_test)
 
-BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_run)
+BOOST_AUTO_TEST_CASE(same_seed_gives_the_same_run)
 {
     const outcome first = run(1);
     const outcome again = run(1);
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_run)
     BOOST_TEST(first.hash != other.hash);
 }
 
-BOOST_AUTO_TEST_CASE(time_moves_only_while_the_world_runs_and_by_the_clock_of_the_host)
+BOOST_AUTO_TEST_CASE(time_advances_only_while_the_world_runs)
 {
     testing::world world;
     testing::host& fast = world.make_host();
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(time_moves_only_while_the_world_runs_and_by_the_clock_of_th
     BOOST_TEST((*after == 20s));
 }
 
-BOOST_AUTO_TEST_CASE(a_clock_that_changes_its_pace_moves_the_timers_that_wait)
+BOOST_AUTO_TEST_CASE(clock_drift_moves_outstanding_timers)
 {
     testing::world world;
     testing::host& host = world.make_host();
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_clock_that_changes_its_pace_moves_the_timers_that_wait)
     BOOST_TEST((*after == 7500ms));
 }
 
-BOOST_AUTO_TEST_CASE(a_timer_is_cancelled_by_its_slot_its_own_cancel_and_its_end)
+BOOST_AUTO_TEST_CASE(timer_is_cancelled_by_slot_cancel_or_destructor)
 {
     testing::world world;
     testing::host& host = world.make_host();
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_timer_is_cancelled_by_its_slot_its_own_cancel_and_its_end
         BOOST_TEST((each == asio::error::operation_aborted));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_ready_at_once_runs_in_an_order_of_the_seed_and_a_strand_keeps_its_own)
+BOOST_AUTO_TEST_CASE(ready_handlers_run_in_an_order_of_the_seed_except_in_a_strand)
 {
     std::vector<std::string> free_orders;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(what_is_ready_at_once_runs_in_an_order_of_the_seed_and_a_st
     BOOST_TEST(free_orders.size() > 3u);
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_that_nothing_befalls_is_kept)
+BOOST_AUTO_TEST_CASE(lease_without_a_fault_is_kept)
 {
     holder h;
     BOOST_TEST(!h.lost_within(60s).has_value());
@@ -209,25 +209,25 @@ BOOST_AUTO_TEST_CASE(a_lease_that_nothing_befalls_is_kept)
     BOOST_TEST(h.server.holder("name") != "");
 }
 
-BOOST_AUTO_TEST_CASE(a_process_that_is_paused_for_too_long_finds_its_lease_gone)
+BOOST_AUTO_TEST_CASE(process_paused_beyond_its_lease_loses_it)
 {
     holder h;
     h.host.pause(5s);
     h.world.run_for(4s);
-    BOOST_TEST(!h.lost.has_value()); // no code of it runs
+    BOOST_TEST(!h.lost.has_value()); // none of its code runs
     BOOST_TEST(!h.held.valid());     // but a check would show it
     BOOST_TEST(h.lost_within(2s).has_value());
     BOOST_TEST((*h.lost == errc::expired));
 }
 
-BOOST_AUTO_TEST_CASE(a_short_pause_costs_nothing)
+BOOST_AUTO_TEST_CASE(lease_survives_a_short_pause)
 {
     holder h;
     h.host.pause(500ms);
     BOOST_TEST(!h.lost_within(10s).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_machine_that_was_suspended_notices_within_a_second)
+BOOST_AUTO_TEST_CASE(suspended_machine_detects_the_loss_within_a_second)
 {
     holder h;
     h.host.suspend(10s);
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_machine_that_was_suspended_notices_within_a_second)
     BOOST_TEST(h.lost_within(1001ms).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(who_is_cut_off_either_way_is_told_at_the_deadline)
+BOOST_AUTO_TEST_CASE(disconnected_holder_loses_its_lease_at_the_deadline)
 {
     for (const auto way : {testing::direction::both, testing::direction::to_server,
                            testing::direction::from_server}) {
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(who_is_cut_off_either_way_is_told_at_the_deadline)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_short_cut_and_a_reset_cost_nothing)
+BOOST_AUTO_TEST_CASE(lease_survives_a_short_cut_and_a_reset)
 {
     holder h;
     h.host.cut_off(testing::direction::both, 300ms);
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(a_short_cut_and_a_reset_cost_nothing)
     BOOST_TEST(h.locks.stats().disconnects >= 1u);
 }
 
-BOOST_AUTO_TEST_CASE(data_that_is_lost_is_noticed_at_the_next_renewal)
+BOOST_AUTO_TEST_CASE(lost_data_is_detected_by_the_next_renewal)
 {
     const std::vector<void (*)(testing::server&)> losses = {
         [](testing::server& s) { s.flush_all(); },
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(data_that_is_lost_is_noticed_at_the_next_renewal)
     }
 }
 
-BOOST_AUTO_TEST_CASE(data_that_is_old_enough_survives)
+BOOST_AUTO_TEST_CASE(old_enough_data_survives_a_failover)
 {
     holder h;
     h.world.run_for(5s);
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(data_that_is_old_enough_survives)
     BOOST_TEST(!h.lost_within(10s).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_is_stalled_slow_or_refuses_for_a_moment_costs_nothing)
+BOOST_AUTO_TEST_CASE(lease_survives_a_short_fault_of_the_server)
 {
     holder h;
     h.server.stall(500ms);
@@ -306,16 +306,16 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_stalled_slow_or_refuses_for_a_moment_costs
     BOOST_TEST(!h.lost_within(10s).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_server_whose_clock_jumps_forward_lets_leases_end)
+BOOST_AUTO_TEST_CASE(server_clock_that_jumps_forward_expires_locks)
 {
     holder h({.lease_time = 2s, .renew = false});
     BOOST_TEST(h.server.locks() == 1u);
     h.server.step_clock(3s);
     BOOST_TEST(h.server.locks() == 0u);
-    BOOST_TEST(h.held.valid()); // it cannot know
+    BOOST_TEST(h.held.valid()); // the client cannot know
 }
 
-BOOST_AUTO_TEST_CASE(the_date_matters_to_nobody)
+BOOST_AUTO_TEST_CASE(wall_clock_does_not_affect_leases)
 {
     holder h;
     const auto date = h.host.wall_clock();
@@ -324,7 +324,7 @@ BOOST_AUTO_TEST_CASE(the_date_matters_to_nobody)
     BOOST_TEST(!h.lost_within(10s).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_crash_destroys_handlers_and_leaves_the_lock_to_its_time_to_live)
+BOOST_AUTO_TEST_CASE(crash_destroys_handlers_and_leaves_the_lock_to_its_ttl)
 {
     holder h;
     auto token = std::make_shared<int>();
@@ -345,9 +345,9 @@ BOOST_AUTO_TEST_CASE(a_crash_destroys_handlers_and_leaves_the_lock_to_its_time_t
     BOOST_TEST(h.server.locks() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_fault_can_be_placed_at_a_step)
+BOOST_AUTO_TEST_CASE(fault_can_be_placed_at_a_step)
 {
-    // The command is executed, its reply is lost: the lock is released.
+    // The command is executed, its reply is lost, and the lock is released.
     testing::world world(3);
     testing::server& server = world.make_server();
     testing::host& host = world.make_host();
@@ -374,7 +374,7 @@ BOOST_AUTO_TEST_CASE(a_fault_can_be_placed_at_a_step)
     BOOST_TEST((std::find(sent, steps.end(), testing::step::acquire_ran) != steps.end()));
 }
 
-BOOST_AUTO_TEST_CASE(messages_fare_as_the_conditions_say)
+BOOST_AUTO_TEST_CASE(network_conditions_apply_to_messages)
 {
     holder h;
     testing::conditions all_lost = h.host.network();
@@ -390,10 +390,10 @@ BOOST_AUTO_TEST_CASE(messages_fare_as_the_conditions_say)
     const auto before = doubled.server.commands();
     BOOST_TEST(!doubled.lost_within(20s).has_value());
     BOOST_TEST(doubled.server.commands() >
-               before + 31); // thirty renewals; copies that arrive after the reply are left out
+               before + 31); // thirty renewals, without copies that arrive after the reply
 }
 
-BOOST_AUTO_TEST_CASE(a_host_says_what_has_befallen_it)
+BOOST_AUTO_TEST_CASE(host_reports_its_mishaps)
 {
     holder h;
     BOOST_TEST(h.host.mishaps().requests_lost == 0u);
@@ -410,13 +410,13 @@ BOOST_AUTO_TEST_CASE(a_host_says_what_has_befallen_it)
     h.world.run_for(2s);
     BOOST_TEST(h.host.mishaps().tasks_held_up > 0u);
     BOOST_TEST(h.host.mishaps().hints == 0u);
-    h.host.false_hint("name"); // there is no waiter
+    h.host.false_hint("name"); // without a waiter
     h.world.run_for(1s);
     BOOST_TEST(h.host.mishaps().hints == 0u);
     BOOST_TEST(h.held.valid());
 }
 
-BOOST_AUTO_TEST_CASE(what_destroys_data_says_whether_there_was_any)
+BOOST_AUTO_TEST_CASE(fault_that_destroys_data_reports_whether_there_was_any)
 {
     holder h;
     BOOST_TEST(h.server.restart(testing::server::data::kept, 10ms) == 0u);
@@ -427,7 +427,7 @@ BOOST_AUTO_TEST_CASE(what_destroys_data_says_whether_there_was_any)
     BOOST_TEST(h.server.flush_all() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_request_that_is_not_sent_is_told_so_and_tried_again)
+BOOST_AUTO_TEST_CASE(unsent_request_is_retried)
 {
     holder h;
     h.host.fail_sending(1s);
@@ -441,7 +441,7 @@ BOOST_AUTO_TEST_CASE(a_request_that_is_not_sent_is_told_so_and_tried_again)
     BOOST_TEST((h.lost == errc::expired));
 }
 
-BOOST_AUTO_TEST_CASE(a_renewal_may_fail_in_part)
+BOOST_AUTO_TEST_CASE(renewal_can_fail_for_one_name)
 {
     holder h;
     leasehold::lease other;
@@ -458,8 +458,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_may_fail_in_part)
     BOOST_TEST(other.valid());
 }
 
-BOOST_AUTO_TEST_CASE(
-    a_server_that_denies_everything_says_so_to_who_asks_and_ends_a_lease_that_needs_it)
+BOOST_AUTO_TEST_CASE(denying_server_rejects_locks_and_ends_leases)
 {
     holder h;
     h.server.deny(1min);
@@ -473,7 +472,7 @@ BOOST_AUTO_TEST_CASE(
     BOOST_TEST((h.lost == errc::expired));
 }
 
-BOOST_AUTO_TEST_CASE(a_world_may_end_at_any_moment_and_what_is_left_of_it_is_harmless)
+BOOST_AUTO_TEST_CASE(world_can_be_destroyed_at_any_moment)
 {
     for (int events = 0; events < 120; events += 3) {
         std::unique_ptr<leasehold::client> left;
