@@ -15,7 +15,7 @@ config redis_fixture::direct() const
     config settings(server.unix_url());
     settings.layout = tested_layout();
     settings.reconnect = 10ms;
-    settings.client_info = false; // tests look at the keys of locks
+    settings.client_info = false; // tests read the keys of locks
     return settings;
 }
 
@@ -24,7 +24,7 @@ config redis_fixture::through(const fault_proxy& proxy)
     config settings(proxy.url());
     settings.layout = tested_layout();
     settings.reconnect = 10ms;
-    settings.client_info = false; // tests look at the keys of locks
+    settings.client_info = false; // tests read the keys of locks
     return settings;
 }
 
@@ -72,7 +72,7 @@ void redis_fixture::make_busy(resp_client& by)
 {
     raw.done({"CONFIG", "SET", "busy-reply-threshold", "20"});
     by.send({"EVAL", "while true do end", "0"});
-    // It may have begun or not: only then the reply is an error.
+    // The script may not have started yet: the reply is an error only after it has.
     while (!raw.command({"PING"}).is_error()) {
     }
 }

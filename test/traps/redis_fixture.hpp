@@ -22,30 +22,31 @@ struct redis_fixture
 
     redis_server server;
     std::optional<resp_client> connection;
-    resp_client& raw; ///< The connection, also the one after `reconnect`.
+    resp_client& raw; ///< The connection, which remains valid after `reconnect`.
     asio::io_context context;
 
     void reconnect()
     {
         connection.emplace(server.endpoint());
-    } ///< After the server was started again.
+    } ///< Call after the server was started again.
 
-    [[nodiscard]] config direct() const;                     ///< A client's way to the server.
-    [[nodiscard]] static config through(const fault_proxy&); ///< The same by a proxy.
+    /// The settings of a client without a proxy.
+    [[nodiscard]] config direct() const;
+    [[nodiscard]] static config through(const fault_proxy&); ///< The same through a proxy.
 
     [[nodiscard]] bool exists(const std::string& name);
     [[nodiscard]] std::int64_t left(const std::string& name); ///< PTTL.
-    /// The holder of the name, and how often; in the layout `redisson` also every entry.
+    /// The holder of the name and its count. In the layout `redisson`, also each entry.
     [[nodiscard]] std::map<std::string, std::string> fields(const std::string& name);
     /// The number of clients that are notified of a release, now or in their order.
     [[nodiscard]] std::int64_t watchers(const std::string& name);
     [[nodiscard]] std::uint64_t scripts_run();
 
-    /// As another library takes it.
+    /// Acquires the lock like another library.
     void foreign_lock(const std::string& name, milliseconds time,
                       const std::string& owner = "somebody:1");
 
-    /// Runs an endless script over `by`, and returns when the server says BUSY. SCRIPT KILL ends
+    /// Runs an endless script over `by`, and returns when the server reports BUSY. SCRIPT KILL ends
     /// it.
     void make_busy(resp_client& by);
 

@@ -24,25 +24,25 @@ namespace leasehold::test {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-/// More than the slowest machine needs for anything that is promised "at once".
+/// More time than the slowest machine needs for an effect that is promised "at once".
 inline constexpr milliseconds ample = 20s;
 
-/// A lease time that outlasts `ample`: what is gone within a test did not expire.
+/// A lease time that outlasts `ample`: a key that disappears within a test did not expire.
 inline constexpr milliseconds long_time = 30s;
 
 inline const error_code success;
 
 using kind = recording_observer::kind;
 
-/// An operation that was started: remembers how it ended. Copies share it.
+/// A started operation and its result. Copies share it.
 class started
 {
 public:
     started();
 
     [[nodiscard]] bool done() const noexcept;
-    [[nodiscard]] error_code code() const;    ///< Throws `std::logic_error` before it is done.
-    [[nodiscard]] class lease& lease() const; ///< Throws `std::runtime_error` unless there is one.
+    [[nodiscard]] error_code code() const;    ///< Throws `std::logic_error` before completion.
+    [[nodiscard]] class lease& lease() const; ///< Throws `std::runtime_error` without a lease.
     [[nodiscard]] bool has_lease() const noexcept;
     void cancel(asio::cancellation_type type = asio::cancellation_type::terminal) const;
 
@@ -65,18 +65,18 @@ public:
     started try_lock(const std::string& name, const lock_options& how);
     started lock_for(milliseconds patience, const std::string& name, const lock_options& how);
 
-    /// Runs the context until the lease is there; throws when it does not come.
+    /// Runs the context until the lease is acquired. Throws if it is not.
     [[nodiscard]] lease take(const std::string& name, const lock_options& how);
     [[nodiscard]] lease enter(const std::string& name, const lock_options& how, const owner& who);
 
     started release(lease& held);
-    error_code released(lease& held); ///< Runs the context until it is.
+    error_code released(lease& held); ///< Runs the context until completion.
     started wait_lost(lease& held);
     started shut_down();
 
     void await_connected();
     void await_count(kind event_kind,
-                     std::size_t times = 1); ///< Runs the context until that many have come.
+                     std::size_t times = 1); ///< Runs the context until that many events have come.
     [[nodiscard]] std::size_t count(kind event_kind) const { return saw->count(event_kind); }
     [[nodiscard]] client_stats stats() const { return locks.stats(); }
 
@@ -88,8 +88,8 @@ public:
 
 void run_until(asio::io_context& context, const started& op);
 
-/// Runs the context until `reached()` is true, looking every few milliseconds: for what another
-/// program knows. Throws when the time is up.
+/// Runs the context until `reached()` is true, checking every few milliseconds, for the state of
+/// another program. Throws after `patience`.
 void eventually(asio::io_context& context, const std::function<bool()>& reached,
                 milliseconds patience = ample);
 

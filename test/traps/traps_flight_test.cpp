@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-// Leases have half a minute here: a key that is gone before the limit of a test did not expire.
+// Leases last half a minute here: a key that disappears within a test did not expire.
 
 namespace {
 
@@ -22,10 +22,10 @@ struct wire_site : redis_fixture
     fault_proxy proxy{server};
     test_client a{context, through(proxy)};
 
-    /// Nothing is left behind: the key is free, and the client has nothing to release.
+    /// Waits until nothing is left over: the key is free, and the client has nothing to release.
     void await_clean(const std::string& name)
     {
-        // A request for it that is still outstanding is answered before this one.
+        // An outstanding request for the name is answered before this one.
         lease other = a.take("other", leased(long_time));
         BOOST_TEST(a.released(other) == success);
         await_gone(name);
@@ -36,7 +36,7 @@ struct wire_site : redis_fixture
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(F1_cancelled_after_every_number_of_steps)
+BOOST_AUTO_TEST_CASE(F1_lock_cancelled_after_any_number_of_steps_orphans_nothing)
 {
     wire_site s;
     int cancelled = 0;
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(F1_cancelled_after_every_number_of_steps)
     BOOST_TEST(leases > 0);
 }
 
-BOOST_AUTO_TEST_CASE(F1_cancelled_before_the_request_is_sent)
+BOOST_AUTO_TEST_CASE(F1_lock_cancelled_before_its_request_sends_nothing)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(F1_cancelled_before_the_request_is_sent)
     BOOST_TEST(a.stats().acquires_sent == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(F1_cancelled_while_the_request_is_on_its_way)
+BOOST_AUTO_TEST_CASE(F1_lock_cancelled_during_its_request_orphans_nothing)
 {
     wire_site s;
     s.proxy.stall_requests();
@@ -97,11 +97,11 @@ BOOST_AUTO_TEST_CASE(F1_cancelled_while_the_request_is_on_its_way)
     run_until(s.context, op);
     BOOST_TEST(op.code() == asio::error::operation_aborted);
     BOOST_TEST(!s.exists("lock"));
-    s.proxy.forward(); // now it arrives
+    s.proxy.forward(); // the request arrives now
     s.await_clean("lock");
 }
 
-BOOST_AUTO_TEST_CASE(F1_cancelled_while_the_reply_is_on_its_way)
+BOOST_AUTO_TEST_CASE(F1_lock_cancelled_during_its_reply_orphans_nothing)
 {
     wire_site s;
     s.proxy.stall_replies();
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(F1_cancelled_while_the_reply_is_on_its_way)
     BOOST_TEST(s.a.stats().held == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(F2_the_reply_is_lost_with_the_connection)
+BOOST_AUTO_TEST_CASE(F2_lost_reply_with_a_lost_connection_orphans_nothing)
 {
     wire_site s;
     test_client b(s.context, s.direct());
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(F2_the_reply_is_lost_with_the_connection)
     const started op = s.a.lock("lock", leased(long_time));
     run_until(s.context, op);
     BOOST_TEST(op.lease().valid());
-    BOOST_TEST(s.a.stats().disconnects == 1u); // it did happen
+    BOOST_TEST(s.a.stats().disconnects == 1u); // the reply was lost
     const auto fields = s.fields("lock");
     BOOST_TEST_REQUIRE(fields.size() == 1u);
     BOOST_TEST(fields.at(op.lease().owner().id()) == "1"); // F6: it counts once
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(F2_the_reply_is_lost_with_the_connection)
     BOOST_TEST(next.valid());
 }
 
-BOOST_AUTO_TEST_CASE(F2_the_reply_is_lost_and_the_connection_stays)
+BOOST_AUTO_TEST_CASE(F2_lost_reply_over_a_living_connection_orphans_nothing)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(F2_the_reply_is_lost_and_the_connection_stays)
     BOOST_TEST(next.valid());
 }
 
-BOOST_AUTO_TEST_CASE(F2_the_one_who_asked_gives_up_and_another_gets_in)
+BOOST_AUTO_TEST_CASE(F2_lock_of_a_failed_try_goes_to_another_client)
 {
     wire_site s;
     test_client b(s.context, s.direct());
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(F2_the_one_who_asked_gives_up_and_another_gets_in)
     }
 }
 
-BOOST_AUTO_TEST_CASE(F2_the_connection_is_cut_at_any_byte_of_the_request_or_the_reply)
+BOOST_AUTO_TEST_CASE(F2_connection_cut_at_any_byte_orphans_nothing)
 {
     wire_site s;
     for (std::size_t at = 0; at < 330; at += 23) {
@@ -200,18 +200,18 @@ BOOST_AUTO_TEST_CASE(F2_the_connection_is_cut_at_any_byte_of_the_request_or_the_
     BOOST_TEST(s.proxy.count().resets >= requests_cut + 5);
 }
 
-BOOST_AUTO_TEST_CASE(F3_the_release_goes_out_although_its_caller_is_cancelled)
+BOOST_AUTO_TEST_CASE(F3_release_is_sent_although_its_caller_is_cancelled)
 {
     wire_site s;
     lease held = s.a.take("lock", leased(long_time));
     const started op = s.a.release(held);
-    op.cancel(); // before anything has run
+    op.cancel(); // before any handler has run
     run_until(s.context, op);
     BOOST_TEST((op.code() == asio::error::operation_aborted || op.code() == success));
     s.await_clean("lock");
 }
 
-BOOST_AUTO_TEST_CASE(F3_the_release_goes_out_although_the_callers_deadline_has_passed)
+BOOST_AUTO_TEST_CASE(F3_release_is_sent_although_the_wait_has_timed_out)
 {
     wire_site s;
     test_client b(s.context, s.direct());
@@ -226,12 +226,12 @@ BOOST_AUTO_TEST_CASE(F3_the_release_goes_out_although_the_callers_deadline_has_p
     BOOST_TEST(waiter.lease().valid());
 }
 
-BOOST_AUTO_TEST_CASE(F5_a_retried_acquire_is_not_held_by_itself)
+BOOST_AUTO_TEST_CASE(F5_retried_acquire_is_not_blocked_by_its_first_request)
 {
     wire_site s;
     for (int i = 0; i < 5; ++i) {
         const std::string name = "lock" + std::to_string(i);
-        // Its requests may be executed for a lease time still, and are released then.
+        // Its requests may still be executed for a lease time, and are then released.
         s.proxy.forward_then_reset(name);
         const started op = s.a.lock_for(ample, name, patient(2s));
         run_until(s.context, op);
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(F5_a_retried_acquire_is_not_held_by_itself)
     BOOST_TEST(s.a.count(kind::not_acquired) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(F6_a_retried_entry_counts_once)
+BOOST_AUTO_TEST_CASE(F6_retried_reentrant_acquisition_counts_once)
 {
     wire_site s;
     lease first = s.a.take("lock", leased(long_time));
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(F6_a_retried_entry_counts_once)
     s.await_clean("lock");
 }
 
-BOOST_AUTO_TEST_CASE(F7_a_release_that_is_cancelled_midway_goes_on)
+BOOST_AUTO_TEST_CASE(F7_release_cancelled_midway_continues)
 {
     wire_site s;
     lease held = s.a.take("lock", leased(long_time));
@@ -277,22 +277,22 @@ BOOST_AUTO_TEST_CASE(F7_a_release_that_is_cancelled_midway_goes_on)
     s.await_clean("lock");
 }
 
-BOOST_AUTO_TEST_CASE(F7_a_release_whose_connection_ends_is_repeated)
+BOOST_AUTO_TEST_CASE(F7_release_whose_connection_ends_is_repeated)
 {
     wire_site s;
     lease first = s.a.take("one", leased(long_time));
-    s.proxy.reset_before("one"); // it never arrives
+    s.proxy.reset_before("one"); // the request never arrives
     BOOST_TEST(s.a.released(first) == success);
     BOOST_TEST(!s.exists("one"));
     lease second = s.a.take("two", leased(long_time));
-    s.proxy.forward_then_reset("two"); // it did arrive, and that is unknown
+    s.proxy.forward_then_reset("two"); // the request arrives, but the client does not know
     BOOST_TEST(s.a.released(second) == success);
     BOOST_TEST(!s.exists("two"));
     BOOST_TEST(s.a.stats().disconnects == 2u);
     BOOST_TEST(s.a.stats().releases_sent >= 4u);
 }
 
-BOOST_AUTO_TEST_CASE(F7_a_repeated_release_leaves_the_next_owner_alone)
+BOOST_AUTO_TEST_CASE(F7_repeated_release_does_not_affect_the_next_owner)
 {
     wire_site s;
     test_client b(s.context, s.direct());
@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(F7_a_repeated_release_leaves_the_next_owner_alone)
     s.proxy.forward_then_reset(native ? redis_store::of_native().leave.sha
                                       : redis_store::of_line().leave.sha);
     const started op = s.a.release(held);
-    run_until(s.context, waiter); // it is the next owner's before the repetition comes
+    run_until(s.context, waiter); // the next owner holds it before the repetition
     s.proxy.accept();
     run_until(s.context, op);
     BOOST_TEST(op.code() == success);
@@ -314,7 +314,7 @@ BOOST_AUTO_TEST_CASE(F7_a_repeated_release_leaves_the_next_owner_alone)
     BOOST_TEST(waiter.lease().valid());
 }
 
-BOOST_AUTO_TEST_CASE(F8_leases_are_destroyed_during_an_outage)
+BOOST_AUTO_TEST_CASE(F8_leases_destroyed_during_an_outage_are_released_after_it)
 {
     wire_site s;
     std::optional<lease> held(s.a.take("lock", leased(long_time)));
@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(F8_leases_are_destroyed_during_an_outage)
     const auto begun = leasehold::clock::now();
     held.reset();
     *more = lease();
-    BOOST_TEST((leasehold::clock::now() - begun < 2s)); // it waits for nothing
+    BOOST_TEST((leasehold::clock::now() - begun < 2s)); // without a wait
     run_some(s.context, 20);
     BOOST_TEST(s.exists("lock"));
     BOOST_TEST(s.exists("more"));
@@ -334,12 +334,12 @@ BOOST_AUTO_TEST_CASE(F8_leases_are_destroyed_during_an_outage)
     s.await_clean("more");
 }
 
-BOOST_AUTO_TEST_CASE(F8_a_client_is_destroyed_during_an_outage)
+BOOST_AUTO_TEST_CASE(F8_client_destroyed_during_an_outage_ends_its_operations)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
     config settings = redis_fixture::through(proxy);
-    settings.timeout = 10min; // nothing but the client's own end
+    settings.timeout = 10min; // so that only the end of the client stops its requests
     settings.health_check = 10min;
     lease held;
     started lost;

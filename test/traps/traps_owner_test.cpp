@@ -21,7 +21,7 @@ lock_options unrenewed(milliseconds time)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(O1_release_after_expiry_leaves_the_successor_alone)
+BOOST_AUTO_TEST_CASE(O1_release_after_expiry_does_not_affect_the_successor)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(O1_release_after_expiry_leaves_the_successor_alone)
     BOOST_TEST(b.released(successor) == success);
 }
 
-BOOST_AUTO_TEST_CASE(O1_a_lease_that_is_destroyed_after_expiry_leaves_the_successor_alone)
+BOOST_AUTO_TEST_CASE(O1_lease_destroyed_after_expiry_does_not_affect_the_successor)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -47,14 +47,14 @@ BOOST_AUTO_TEST_CASE(O1_a_lease_that_is_destroyed_after_expiry_leaves_the_succes
         const lease late = a.take("lock", unrenewed(300ms));
         successor = b.take("lock", leased(long_time));
     }
-    // All its requests would have arrived before this.
+    // All earlier requests of this client are executed before this one.
     lease other = a.take("other", leased(long_time));
     BOOST_TEST(a.released(other) == success);
     BOOST_TEST(s.fields("lock").count(successor.owner().id()) == 1u);
     BOOST_TEST(b.released(successor) == success);
 }
 
-BOOST_AUTO_TEST_CASE(O2_a_lock_that_another_owns_is_not_extended)
+BOOST_AUTO_TEST_CASE(O2_renewal_does_not_extend_a_lock_of_another_owner)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -67,12 +67,12 @@ BOOST_AUTO_TEST_CASE(O2_a_lock_that_another_owns_is_not_extended)
     BOOST_TEST(!held.valid());
     BOOST_TEST(a.count(kind::renewed) == 0u);
     BOOST_TEST((s.fields("lock") == std::map<std::string, std::string>{{"somebody:1", "1"}}));
-    BOOST_TEST(s.left("lock") > 20'000); // neither prolonged nor cut
+    BOOST_TEST(s.left("lock") > 20'000); // neither extended nor shortened
     BOOST_TEST(a.released(held) == error_code(errc::lost));
     BOOST_TEST(s.fields("lock").size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(O2_a_lock_that_is_gone_is_not_made_again)
+BOOST_AUTO_TEST_CASE(O2_renewal_does_not_create_a_deleted_lock)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(O2_a_lock_that_is_gone_is_not_made_again)
     BOOST_TEST(!s.exists("lock"));
 }
 
-BOOST_AUTO_TEST_CASE(O3_a_failed_acquire_gives_back_what_it_did_get)
+BOOST_AUTO_TEST_CASE(O3_failed_acquire_releases_the_lock_that_it_did_get)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(O3_a_failed_acquire_gives_back_what_it_did_get)
     const auto taken = s.fields("lock");
     run_until(s.context, failing);
     BOOST_TEST((failing.code() == errc::timed_out || failing.code() == condition::store_fault));
-    BOOST_TEST((s.fields("lock") == taken)); // it could not get the report yet
+    BOOST_TEST((s.fields("lock") == taken)); // the client could not get the report yet
     proxy.forward();
     s.await_gone("lock");
     s.eventually([&] { return a.stats().orphans == 0; });
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(O5_handles_of_one_name_exclude_each_other)
     BOOST_TEST(a.released(held) == success);
 }
 
-BOOST_AUTO_TEST_CASE(O5_one_at_a_time_and_fences_in_order)
+BOOST_AUTO_TEST_CASE(O5_clients_hold_the_lock_one_at_a_time_with_rising_fences)
 {
     constexpr int rounds = 60;
     redis_fixture s;
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(O5_one_at_a_time_and_fences_in_order)
             most = std::max(most, ++inside);
             ordered = ordered && got.fence() > newest;
             newest = got.fence();
-            // It stays inside for some more turns.
+            // Holds the lock for some more turns.
             asio::post(s.context, [&, held = std::move(got)]() mutable {
                 asio::post(s.context, [&, last = std::move(held)]() mutable {
                     --inside;
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(O5_one_at_a_time_and_fences_in_order)
     s.await_gone("lock");
 }
 
-BOOST_AUTO_TEST_CASE(O6_entering_again_after_the_loss)
+BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_after_the_loss_fails)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(O6_entering_again_after_the_loss)
     BOOST_TEST(!s.exists("lock"));
 }
 
-BOOST_AUTO_TEST_CASE(O6_entering_again_before_the_loss_was_noticed)
+BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_before_the_loss_is_detected_fails)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(O6_entering_again_before_the_loss_was_noticed)
     BOOST_TEST((s.fields("lock") == std::map<std::string, std::string>{{"somebody:1", "1"}}));
 }
 
-BOOST_AUTO_TEST_CASE(O7_in_three_times_and_out_three_times)
+BOOST_AUTO_TEST_CASE(O7_lock_acquired_three_times_is_free_after_three_releases)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -220,13 +220,13 @@ BOOST_AUTO_TEST_CASE(O7_in_three_times_and_out_three_times)
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
 
-    // The first one goes first: what it opened stays for the others.
+    // The first lease is released first: the other entries keep the lock.
     BOOST_TEST(a.released(in[0]) == success);
     BOOST_TEST(s.fields("lock").at(who.id()) == "2");
     BOOST_TEST(in[1].valid());
     BOOST_TEST(a.released(in[2]) == success);
     BOOST_TEST(s.fields("lock").at(who.id()) == "1");
-    // What is left is renewed by itself.
+    // The remaining lease is still renewed.
     a.saw->clear();
     run_until(s.context, [&] { return a.count(kind::renewed) >= 4; }, ample);
     BOOST_TEST(in[1].valid());
@@ -236,7 +236,8 @@ BOOST_AUTO_TEST_CASE(O7_in_three_times_and_out_three_times)
     BOOST_TEST(s.fields("lock").count(who.id()) == 0u);
     BOOST_TEST(s.fields("lock").size() == 1u);
 
-    // And the renewal has ended with it: another lock sees three rounds of renewals, this one none.
+    // The renewals have ended with it: another lock sees three rounds of renewals, and this one
+    // none.
     a.saw->clear();
     lease other = a.take("other", leased(900ms));
     run_until(s.context, [&] { return a.count(kind::renewed) >= 3; }, ample);
@@ -245,7 +246,7 @@ BOOST_AUTO_TEST_CASE(O7_in_three_times_and_out_three_times)
     BOOST_TEST(a.stats().held == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(the_owner_travels_to_another_process_as_text)
+BOOST_AUTO_TEST_CASE(owner_can_be_passed_to_another_process_as_text)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -268,7 +269,7 @@ BOOST_AUTO_TEST_CASE(the_owner_travels_to_another_process_as_text)
     BOOST_TEST(after.code() == error_code(errc::lost));
 }
 
-BOOST_AUTO_TEST_CASE(the_entry_of_another_process_keeps_the_lock_when_the_first_one_dies)
+BOOST_AUTO_TEST_CASE(entry_of_another_process_keeps_the_lock_of_a_dead_holder)
 {
     redis_fixture s;
     test_client b(s.context, s.direct());
@@ -280,7 +281,7 @@ BOOST_AUTO_TEST_CASE(the_entry_of_another_process_keeps_the_lock_when_the_first_
         const lease first = a.take("lock", leased(600ms));
         text = first.owner().to_string();
         second = b.enter("lock", leased(600ms), owner::from_string(text));
-        // The context ends with the lease in it: nothing is sent any more, as when a process is
+        // The context ends with the lease: no further request is sent, as if the process had been
         // killed.
         mortal.stop();
     }
@@ -290,11 +291,11 @@ BOOST_AUTO_TEST_CASE(the_entry_of_another_process_keeps_the_lock_when_the_first_
         ample); // longer than the lease time
     BOOST_TEST(second.valid());
     BOOST_TEST(b.released(second) == success);
-    // The dead one's entry is left; it ends with its TTL, and not later.
+    // The entry of the dead holder remains. It ends with its TTL, and not later.
     s.await_gone("lock");
 }
 
-BOOST_AUTO_TEST_CASE(R6_entering_again_neither_shortens_nor_grows_the_time_to_live)
+BOOST_AUTO_TEST_CASE(R6_reentrant_acquisition_neither_shortens_nor_adds_to_the_ttl)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -307,7 +308,7 @@ BOOST_AUTO_TEST_CASE(R6_entering_again_neither_shortens_nor_grows_the_time_to_li
         more.push_back(a.enter("lock", leased(20s), who));
         BOOST_TEST(s.left("lock") <= 20'000);
     }
-    // The lease with the short time renews, and does not shorten it either.
+    // The lease with the short time renews without shortening the TTL.
     a.saw->clear();
     run_until(s.context, [&] { return a.count(kind::renewed) >= 2; }, ample);
     BOOST_TEST(s.left("lock") > 5'000);

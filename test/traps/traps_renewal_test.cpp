@@ -17,11 +17,11 @@ using namespace leasehold::test;
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(R1_nothing_is_renewed_after_its_release)
+BOOST_AUTO_TEST_CASE(R1_released_lease_is_not_renewed)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
-    // Released at every moment between two renewals, some while one is outstanding.
+    // Released at every moment between two renewals, sometimes while one is outstanding.
     lock_options how = leased(600ms);
     how.renew_interval = 10ms;
     int cycles = 0;
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(R1_nothing_is_renewed_after_its_release)
         BOOST_TEST(a.released(held) == success);
         BOOST_TEST(!s.exists("lock"));
     }
-    // Thousands at once, too fast to be renewed, each of them with a timer.
+    // Thousands of leases, released too fast to be renewed, each with a timer.
     for (int i = 0; i < 2000; ++i) {
         lease held = a.take("lock", how);
         BOOST_TEST(a.released(held) == success);
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(R1_nothing_is_renewed_after_its_release)
     BOOST_TEST(!s.exists("lock"));
 }
 
-BOOST_AUTO_TEST_CASE(R1_released_while_a_renewal_is_on_its_way)
+BOOST_AUTO_TEST_CASE(R1_release_during_a_renewal_frees_the_lock)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(R1_released_while_a_renewal_is_on_its_way)
         BOOST_TEST(each.name == "other");
 }
 
-BOOST_AUTO_TEST_CASE(R2_a_failed_renewal_is_tried_again)
+BOOST_AUTO_TEST_CASE(R2_failed_renewal_is_retried)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(R2_a_failed_renewal_is_tried_again)
         a.await_count(kind::renewed, a.count(kind::renewed) + 1);
         BOOST_TEST((held.deadline() > deadline));
     }
-    // Refused by the server instead.
+    // Now the server rejects the renewal.
     resp_client busy = s.server.connect();
     const auto late = a.count(kind::renewal_late);
     s.make_busy(busy);
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(R2_a_failed_renewal_is_tried_again)
     BOOST_TEST(a.released(held) == success);
 }
 
-BOOST_AUTO_TEST_CASE(R2_at_the_deadline_it_is_lost_and_stays_lost)
+BOOST_AUTO_TEST_CASE(R2_lease_lost_at_its_deadline_stays_lost)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(R2_at_the_deadline_it_is_lost_and_stays_lost)
     BOOST_TEST((leasehold::clock::now() >= deadline));
     BOOST_TEST(!held.valid());
     lease successor = b.take("lock", leased(long_time));
-    proxy.forward(); // the renewals that were stalled arrive now
+    proxy.forward(); // the stalled renewals arrive now
     s.eventually([&] { return a.stats().renewals_failed > 0; });
     lease other = a.take("other", leased(long_time));
     BOOST_TEST(!held.valid());
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(R2_at_the_deadline_it_is_lost_and_stays_lost)
 BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
 {
     constexpr std::uint64_t locks = 10'000;
-    // Keys that fences are drawn from: one for all names, or one for each.
+    // The keys of the fence counters: one for all names, or one for each.
     const std::int64_t counters = tested_layout() == config::key_layout::native ? 1 : locks;
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -156,15 +156,15 @@ BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
     how.renew_interval = 2s;
     std::deque<started> taking;
     while (taking.size() < locks) {
-        // Not all at once: a request has five seconds, which is not much for ten thousand where a
-        // sanitizer watches.
+        // In groups: a request has five seconds, which is not much for ten thousand under a
+        // sanitizer.
         for (int i = 0; i < 500; ++i)
             taking.push_back(a.lock("lock" + std::to_string(taking.size()), how));
         run_until(s.context, [&] { return a.stats().held == taking.size(); }, ample);
     }
     BOOST_TEST(s.raw.integer({"DBSIZE"}) == static_cast<std::int64_t>(locks) + counters);
 
-    // It reads every request and stops none.
+    // Reads every request and stops none.
     const auto longest = std::make_shared<std::atomic<std::size_t>>(0);
     const auto requests = std::make_shared<std::atomic<std::size_t>>(0);
     proxy.reset_before([longest, requests](std::string_view request) {
@@ -178,8 +178,8 @@ BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
     BOOST_TEST(a.stats().held == locks);
     BOOST_TEST(a.stats().renewals_failed == 0u);
     BOOST_TEST(*longest > 0u);
-    BOOST_TEST(*longest < 16'384u);        // no command keeps the server for long
-    BOOST_TEST(*requests < 2 * locks / 5); // and they go together
+    BOOST_TEST(*longest < 16'384u);        // no command occupies the server for long
+    BOOST_TEST(*requests < 2 * locks / 5); // renewals share requests
     for (const started& each : taking)
         BOOST_TEST_REQUIRE(each.lease().valid());
     const started stopped = a.shut_down();
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
     BOOST_TEST(s.raw.integer({"DBSIZE"}) == counters);
 }
 
-BOOST_AUTO_TEST_CASE(R5_the_deadline_counts_from_the_send)
+BOOST_AUTO_TEST_CASE(R5_deadline_counts_from_the_send_with_a_server)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(R5_the_deadline_counts_from_the_send)
     proxy.stall_replies();
     const auto old = held.deadline();
     s.raw.done({"PEXPIRE", "lock", "5000"});
-    s.eventually([&] { return s.left("lock") > 9'000; }); // one was executed
+    s.eventually([&] { return s.left("lock") > 9'000; }); // a renewal was executed
     const auto renewed_before = leasehold::clock::now();
     s.eventually([&] { return s.left("lock") <= 9'500; });
     const auto confirmed = a.count(kind::renewed);
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(R5_the_deadline_counts_from_the_send)
     BOOST_TEST(a.released(held) == success);
 }
 
-BOOST_AUTO_TEST_CASE(R5_a_reply_later_than_the_lease_is_no_lease)
+BOOST_AUTO_TEST_CASE(R5_reply_after_the_lease_time_is_no_grant)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -240,12 +240,12 @@ BOOST_AUTO_TEST_CASE(R5_a_reply_later_than_the_lease_is_no_lease)
     BOOST_TEST(!op.done());
     proxy.forward();
     run_until(s.context, op);
-    BOOST_TEST(op.lease().valid()); // another one
+    BOOST_TEST(op.lease().valid()); // of another request
     BOOST_TEST(a.stats().acquires_sent >= 2u);
     BOOST_TEST(s.fields("lock").count(op.lease().owner().id()) == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(R6_a_renewal_does_not_shorten)
+BOOST_AUTO_TEST_CASE(R6_renewal_does_not_shorten_the_ttl)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(R6_a_renewal_does_not_shorten)
     BOOST_TEST(!s.exists("lock"));
 }
 
-BOOST_AUTO_TEST_CASE(R8_everything_may_be_called_where_the_loss_is_told)
+BOOST_AUTO_TEST_CASE(R8_every_operation_can_be_called_in_the_handler_of_a_loss)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(R8_everything_may_be_called_where_the_loss_is_told)
     BOOST_TEST(again.lease().valid());
 }
 
-BOOST_AUTO_TEST_CASE(R8_an_observer_that_uses_the_client)
+BOOST_AUTO_TEST_CASE(R8_observer_can_lock_again_when_a_lease_is_lost)
 {
     struct meddler final : observer
     {
@@ -335,7 +335,7 @@ BOOST_AUTO_TEST_CASE(R8_an_observer_that_uses_the_client)
     s.await_gone("lock");
 }
 
-BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_longer_than_its_lease)
+BOOST_AUTO_TEST_CASE(R9_process_stopped_beyond_its_lease_does_not_affect_the_successor)
 {
     redis_fixture s;
     test_client b(s.context, s.direct());
@@ -346,7 +346,7 @@ BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_longer_than_its_lease)
         BOOST_TEST(stopped.ask("valid") == "valid 1");
         const started waiter = b.lock("lock", leased(long_time));
         stopped.pause();
-        run_until(s.context, waiter); // granted when its TTL has passed
+        run_until(s.context, waiter); // granted when the TTL has passed
         BOOST_TEST(waiter.lease().fence() > fence);
         // The first action when it continues.
         stopped.write_line("valid");
@@ -364,7 +364,8 @@ BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_longer_than_its_lease)
                 BOOST_TEST(known, line);
             }
         }
-        // Its renewals and its release leave the successor alone, and bring nothing back.
+        // The renewals and the release of the stopped process do not affect the successor, and
+        // restore nothing.
         const std::string released = stopped.ask("release");
         BOOST_TEST(released.starts_with("released "), released);
         BOOST_TEST(released != "released success");
@@ -382,7 +383,7 @@ BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_longer_than_its_lease)
     }
 }
 
-BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_shortly_keeps_its_lease)
+BOOST_AUTO_TEST_CASE(R9_process_stopped_shortly_keeps_its_lease)
 {
     redis_fixture s;
     holder stopped(s.server);
@@ -395,7 +396,7 @@ BOOST_AUTO_TEST_CASE(R9_a_process_that_was_stopped_shortly_keeps_its_lease)
     BOOST_TEST(!s.exists("lock"));
 }
 
-BOOST_AUTO_TEST_CASE(R10_a_holder_that_hangs_does_not_renew_for_ever)
+BOOST_AUTO_TEST_CASE(R10_hanging_holder_loses_its_lease_at_the_longest_hold)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -408,7 +409,7 @@ BOOST_AUTO_TEST_CASE(R10_a_holder_that_hangs_does_not_renew_for_ever)
     const started waiter = b.lock("lock", patient(long_time));
     run_until(s.context, lost);
     BOOST_TEST(lost.code() == error_code(errc::hold_limit));
-    BOOST_TEST(a.count(kind::renewed) >= 1u); // it did renew before
+    BOOST_TEST(a.count(kind::renewed) >= 1u); // the holder renewed before
     BOOST_TEST(!hanging.valid());
     run_until(s.context, waiter); // although the lease was never released
     BOOST_TEST(waiter.lease().fence() > fence);
@@ -418,7 +419,7 @@ BOOST_AUTO_TEST_CASE(R10_a_holder_that_hangs_does_not_renew_for_ever)
     BOOST_TEST(s.fields("lock").count(waiter.lease().owner().id()) == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(R10_local_handovers_do_not_stretch_the_longest_hold_of_a_holder)
+BOOST_AUTO_TEST_CASE(R10_handoff_does_not_extend_the_longest_hold)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());

@@ -23,7 +23,7 @@ config as(const redis_fixture& s, const std::string& user)
     return settings;
 }
 
-/// A user with all rights but this.
+/// A user with all rights except this one.
 void make_user(redis_fixture& s, const std::string& name, const std::string& without)
 {
     s.raw.done(
@@ -39,7 +39,7 @@ lock_options brisk(milliseconds time)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(S1_the_scripts_vanish_in_the_middle_of_a_pipeline)
+BOOST_AUTO_TEST_CASE(S1_script_flush_within_a_pipeline_affects_no_operation)
 {
     constexpr int names = 300;
     redis_fixture s;
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(S1_the_scripts_vanish_in_the_middle_of_a_pipeline)
     BOOST_TEST(a.stats().disconnects == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(S1_the_scripts_vanish_while_a_lease_is_renewed)
+BOOST_AUTO_TEST_CASE(S1_script_flush_does_not_affect_renewals)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(S1_the_scripts_vanish_while_a_lease_is_renewed)
     BOOST_TEST(!s.exists("lock"));
 }
 
-BOOST_AUTO_TEST_CASE(S1_a_restart_that_keeps_the_data_keeps_the_lease)
+BOOST_AUTO_TEST_CASE(S1_lease_survives_a_restart_with_data)
 {
     redis_fixture s({"--appendonly", "yes", "--appendfsync", "always"});
     test_client a(s.context, s.direct());
@@ -111,13 +111,13 @@ BOOST_AUTO_TEST_CASE(S1_a_restart_that_keeps_the_data_keeps_the_lease)
     BOOST_TEST(held.valid());
     BOOST_TEST(!lost.done());
     BOOST_TEST(!waiter.done());
-    s.await_watchers("lock"); // it listens again
+    s.await_watchers("lock"); // subscribed again
     BOOST_TEST(a.released(held) == success);
     run_until(s.context, waiter);
     BOOST_TEST(waiter.lease().valid());
 }
 
-BOOST_AUTO_TEST_CASE(S1_a_restart_without_data_is_a_loss_and_found_out_at_once)
+BOOST_AUTO_TEST_CASE(S1_restart_without_data_is_detected_at_once)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(S1_a_restart_without_data_is_a_loss_and_found_out_at_once)
     BOOST_TEST(!s.exists("lock"));
 }
 
-BOOST_AUTO_TEST_CASE(S2_scripts_are_not_allowed)
+BOOST_AUTO_TEST_CASE(S2_user_without_scripts_gets_permission_denied)
 {
     redis_fixture s;
     s.raw.done({"ACL", "SETUSER", "mute", "on", ">secret", "~*", "&*", "+@all", "-eval", "-evalsha",
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(S2_scripts_are_not_allowed)
     BOOST_TEST(!s.exists("lock"));
 }
 
-BOOST_AUTO_TEST_CASE(S2_a_command_inside_the_script_is_not_allowed)
+BOOST_AUTO_TEST_CASE(S2_denied_command_inside_a_script_leaves_no_lock)
 {
     redis_fixture s;
     for (const char* command : {"hset", "pexpire", "pttl", "set", "time", "get"}) {
@@ -157,11 +157,11 @@ BOOST_AUTO_TEST_CASE(S2_a_command_inside_the_script_is_not_allowed)
         run_until(s.context, op);
         BOOST_TEST(op.code() == error_code(errc::permission_denied),
                    command << ": " << op.code().message());
-        BOOST_TEST(!s.exists("lock"), command); // C5: above all not for ever
+        BOOST_TEST(!s.exists("lock"), command); // C5: above all, not without a TTL
     }
 }
 
-BOOST_AUTO_TEST_CASE(S2_keys_and_credentials_that_are_not_allowed)
+BOOST_AUTO_TEST_CASE(S2_denied_keys_and_wrong_credentials_are_reported)
 {
     redis_fixture s;
     s.raw.done({"ACL", "SETUSER", "narrow", "on", ">secret", "~mine*",
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(S2_keys_and_credentials_that_are_not_allowed)
     BOOST_TEST(refused.code() == error_code(errc::permission_denied));
 }
 
-BOOST_AUTO_TEST_CASE(S2_the_permission_is_taken_away_while_it_is_held)
+BOOST_AUTO_TEST_CASE(S2_lease_expires_after_a_revoked_permission)
 {
     redis_fixture s;
     make_user(s, "fickle", "debug");
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(S2_the_permission_is_taken_away_while_it_is_held)
     const started lost = a.wait_lost(held);
     s.raw.done({"ACL", "SETUSER", "fickle", "-evalsha", "-eval"});
     a.await_count(kind::renewal_late);
-    BOOST_TEST(held.valid()); // not known to be lost before its time
+    BOOST_TEST(held.valid()); // not known to be lost before its deadline
     run_until(s.context, lost);
     BOOST_TEST(lost.code() == error_code(errc::expired));
     lease next = b.take("lock", leased(long_time));
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(S2_the_permission_is_taken_away_while_it_is_held)
     BOOST_TEST(s.fields("lock").count(next.owner().id()) == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(S2_a_release_that_may_not_publish_still_releases)
+BOOST_AUTO_TEST_CASE(S2_release_without_publish_frees_the_lock)
 {
     redis_fixture s;
     make_user(s, "quiet", "publish");
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(S2_a_release_that_may_not_publish_still_releases)
     BOOST_TEST(waiter.lease().valid());
 }
 
-BOOST_AUTO_TEST_CASE(S3_out_of_memory)
+BOOST_AUTO_TEST_CASE(S3_server_out_of_memory_rejects_locks_and_still_renews)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(S3_out_of_memory)
     BOOST_TEST(a.stats().disconnects + b.stats().disconnects == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(S3_the_disk_fails)
+BOOST_AUTO_TEST_CASE(S3_lease_survives_a_failed_disk)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(S3_the_disk_fails)
     how.renew_interval = 100ms;
     lease held = a.take("lock", how);
     b.await_connected();
-    // A snapshot cannot take the place of a directory.
+    // A snapshot cannot replace a directory.
     std::filesystem::create_directory(s.server.directory() / "dump.rdb");
     std::filesystem::create_directory(s.server.directory() / "dump.rdb" / "x");
     s.raw.done({"CONFIG", "SET", "save", "3600 1000000"});
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(S3_the_disk_fails)
     BOOST_TEST(a.released(held) == success);
 }
 
-BOOST_AUTO_TEST_CASE(S3_the_server_is_busy)
+BOOST_AUTO_TEST_CASE(S3_lease_survives_a_busy_server)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -309,7 +309,7 @@ BOOST_AUTO_TEST_CASE(S3_the_server_is_busy)
     BOOST_TEST(a.stats().lost == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(S3_a_release_while_the_server_is_busy)
+BOOST_AUTO_TEST_CASE(S3_release_is_repeated_while_the_server_is_busy)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(S3_a_release_while_the_server_is_busy)
     resp_client busy = s.server.connect();
     s.make_busy(busy);
     const started op = a.release(held);
-    // Refused at least once, and repeated.
+    // Rejected at least once, and repeated.
     run_until(s.context, [&] { return a.stats().releases_sent >= 2; }, ample);
     BOOST_TEST(!op.done());
     s.raw.done({"SCRIPT", "KILL"});
@@ -327,7 +327,7 @@ BOOST_AUTO_TEST_CASE(S3_a_release_while_the_server_is_busy)
     BOOST_TEST(!s.exists("lock"));
 }
 
-BOOST_AUTO_TEST_CASE(S3_the_key_of_a_lock_is_evicted)
+BOOST_AUTO_TEST_CASE(S3_evicted_lock_is_reported_as_lost)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -341,7 +341,7 @@ BOOST_AUTO_TEST_CASE(S3_the_key_of_a_lock_is_evicted)
     s.raw.done({"CONFIG", "SET", "maxmemory-policy", "volatile-ttl"});
     const auto used = std::stoll(s.raw.info("memory").at("used_memory"));
     s.raw.done({"CONFIG", "SET", "maxmemory", std::to_string(used + 300'000)});
-    // Keys without a TTL stay; the locks are evicted.
+    // Keys without a TTL remain, but locks are evicted.
     for (int i = 0; i < 64; ++i)
         static_cast<void>(
             s.raw.command({"SET", "big" + std::to_string(i), std::string(20'000, 'x')}));
@@ -355,7 +355,7 @@ BOOST_AUTO_TEST_CASE(S3_the_key_of_a_lock_is_evicted)
     BOOST_TEST(s.fields("lock").size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(S4_the_key_holds_something_else)
+BOOST_AUTO_TEST_CASE(S4_key_of_another_type_is_reported_and_left_alone)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -363,13 +363,13 @@ BOOST_AUTO_TEST_CASE(S4_the_key_holds_something_else)
     s.raw.done({"SET", "text", "of mine"});
     s.raw.done({"RPUSH", "list", "a", "b"});
     for (const char* name : {"text", "list"}) {
-        // A text is a lock of another library, for this layout.
+        // For this layout, a string is a lock of another library.
         if (tested_layout() == config::key_layout::native && std::string(name) == "text")
             continue;
         const started once = a.try_lock(name, leased(long_time));
         run_until(s.context, once);
         BOOST_TEST(once.code() == error_code(errc::wrong_type));
-        const started waiting = a.lock(name, leased(long_time)); // no wait can cure it
+        const started waiting = a.lock(name, leased(long_time)); // a wait cannot resolve it
         run_until(s.context, waiting);
         BOOST_TEST(waiting.code() == error_code(errc::wrong_type));
         const started entering = a.lock(name, leased(long_time),
@@ -395,7 +395,7 @@ BOOST_AUTO_TEST_CASE(S4_the_key_holds_something_else)
     s.await_gone("lock");
 }
 
-BOOST_AUTO_TEST_CASE(S4_the_key_becomes_something_else)
+BOOST_AUTO_TEST_CASE(S4_overwritten_lock_is_lost_and_left_alone)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -407,7 +407,7 @@ BOOST_AUTO_TEST_CASE(S4_the_key_becomes_something_else)
     BOOST_TEST((lost.code() == condition::lease_ended));
     BOOST_TEST(s.raw.string({"GET", "lock"}) == "of mine");
     BOOST_TEST(s.left("lock") == -1);
-    // The others in the same batch go on.
+    // The other leases of the batch continue.
     a.saw->clear();
     a.await_count(kind::renewed, 3);
     BOOST_TEST(bystander.valid());
@@ -415,7 +415,7 @@ BOOST_AUTO_TEST_CASE(S4_the_key_becomes_something_else)
     BOOST_TEST(s.raw.string({"GET", "lock"}) == "of mine");
 }
 
-BOOST_AUTO_TEST_CASE(P3_shut_down_with_waiters_and_held_leases)
+BOOST_AUTO_TEST_CASE(P3_shutdown_ends_waiters_and_releases_leases)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -433,7 +433,7 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_with_waiters_and_held_leases)
     waiters.push_back(a.lock("foreign", leased(long_time)));
     const started next = b.lock("lock1", patient(long_time));
     s.await_watchers("lock1");
-    waiters.push_back(a.lock("lock0", leased(long_time), held.front().owner())); // has not begun
+    waiters.push_back(a.lock("lock0", leased(long_time), held.front().owner())); // not started yet
 
     const started stopped = a.shut_down();
     run_until(s.context, stopped);
@@ -455,7 +455,7 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_with_waiters_and_held_leases)
     BOOST_TEST(s.raw.strings({"KEYS", "lock*"}).empty());
     BOOST_TEST(s.fields("foreign").at("somebody:1") == "1");
 
-    // Afterwards.
+    // After the shutdown.
     const started late = a.lock("lock0", leased(long_time));
     run_until(s.context, late);
     BOOST_TEST(late.code() == error_code(errc::shut_down));
@@ -463,13 +463,13 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_with_waiters_and_held_leases)
     const started twice = a.shut_down();
     run_until(s.context, twice);
     BOOST_TEST(twice.code() == success);
-    // There is a channel for each client that has waited; b's is there still.
+    // Each client that has waited has a channel. The one of `b` remains.
     s.eventually([&] { return s.raw.channels().size() == 1; });
     BOOST_TEST(a.stats().held == 0u);
     BOOST_TEST(a.stats().waiting == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(P3_shut_down_leaves_with_every_entry)
+BOOST_AUTO_TEST_CASE(P3_shutdown_releases_every_entry)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -482,7 +482,7 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_leaves_with_every_entry)
     BOOST_TEST(stopped.code() == success);
     BOOST_TEST(!second.valid());
     BOOST_TEST(guest.valid());
-    BOOST_TEST(s.fields("lock").at(guest.owner().id()) == "1"); // the other client's own
+    BOOST_TEST(s.fields("lock").at(guest.owner().id()) == "1"); // the entry of the other client
     BOOST_TEST(a.stats().releases_sent == 2u);
     const started last = b.shut_down();
     run_until(s.context, last);
@@ -490,7 +490,7 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_leaves_with_every_entry)
     BOOST_TEST(!s.exists("lock"));
 }
 
-BOOST_AUTO_TEST_CASE(P3_shut_down_while_an_acquire_is_on_its_way)
+BOOST_AUTO_TEST_CASE(P3_shutdown_waits_for_an_outstanding_acquire)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -504,19 +504,20 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_while_an_acquire_is_on_its_way)
     const started stopped = a.shut_down();
     run_until(s.context, waiter);
     BOOST_TEST(waiter.code() == error_code(errc::shut_down));
-    proxy.forward(); // and the reply names another holder: there is nothing to release
+    proxy.forward(); // the reply names another holder, so there is nothing to release
     run_until(s.context, stopped);
     BOOST_TEST(stopped.code() == success);
-    BOOST_TEST((leasehold::clock::now() - begun < 4s)); // five are for a store that does not answer
+    // The limit of five seconds is for a silent store.
+    BOOST_TEST((leasehold::clock::now() - begun < 4s));
     BOOST_TEST(s.fields("foreign").size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(P3_shut_down_while_the_server_does_not_answer)
+BOOST_AUTO_TEST_CASE(P3_shutdown_ends_without_a_responsive_server)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
     config settings = redis_fixture::through(proxy);
-    settings.timeout = 10min; // nothing but the client's own end
+    settings.timeout = 10min; // so that only the end of the client stops its requests
     settings.health_check = 10min;
     test_client a(s.context, settings);
     lease held = a.take("lock", leased(long_time));
@@ -534,7 +535,7 @@ BOOST_AUTO_TEST_CASE(P3_shut_down_while_the_server_does_not_answer)
     BOOST_TEST(!waiter.has_lease());
 }
 
-BOOST_AUTO_TEST_CASE(P3_the_context_ends_with_everything_outstanding)
+BOOST_AUTO_TEST_CASE(P3_locks_expire_after_the_context_ended)
 {
     redis_fixture s;
     s.foreign_lock("foreign", long_time);
@@ -556,7 +557,7 @@ BOOST_AUTO_TEST_CASE(P3_the_context_ends_with_everything_outstanding)
     s.eventually([&] { return s.raw.strings({"KEYS", "more*"}).empty() && !s.exists("lock"); });
 }
 
-BOOST_AUTO_TEST_CASE(over_the_applications_own_connection)
+BOOST_AUTO_TEST_CASE(application_connection_locks_and_wakes_waiters)
 {
     redis_fixture s;
     redis_application application(s.server.socket());
@@ -564,7 +565,8 @@ BOOST_AUTO_TEST_CASE(over_the_applications_own_connection)
     test_client a(s.context, make_redis_store(application.connection(), s.direct()));
     test_client b(s.context, s.direct());
     lease first = a.take("lock", leased(long_time));
-    BOOST_TEST(std::stoi(s.raw.info("clients").at("connected_clients")) <= before + 1); // only b's
+    // Only that of `b`.
+    BOOST_TEST(std::stoi(s.raw.info("clients").at("connected_clients")) <= before + 1);
     const auto fence = first.fence();
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
@@ -572,7 +574,7 @@ BOOST_AUTO_TEST_CASE(over_the_applications_own_connection)
     run_until(s.context, waiter);
     BOOST_TEST(waiter.lease().fence() > fence);
 
-    // And the other way round: it is woken by a small connection of its own.
+    // In the other direction, the waiter is woken over a separate small connection.
     const started again = a.lock("lock", patient(long_time));
     s.await_watchers("lock");
     a.await_count(kind::waiting, 2);
@@ -584,7 +586,7 @@ BOOST_AUTO_TEST_CASE(over_the_applications_own_connection)
     BOOST_TEST(a.released(again.lease()) == success);
 }
 
-BOOST_AUTO_TEST_CASE(over_the_applications_own_connection_without_wake_ups)
+BOOST_AUTO_TEST_CASE(application_connection_without_wake_ups_polls)
 {
     redis_fixture s;
     redis_application application(s.server.socket());
@@ -598,7 +600,7 @@ BOOST_AUTO_TEST_CASE(over_the_applications_own_connection_without_wake_ups)
     run_until(s.context, waiter);
     BOOST_TEST(waiter.lease().valid());
 
-    // A lease over it renews, and the end of the connection is no loss.
+    // A lease over it is renewed, and survives the end of the connection.
     a.saw->clear();
     const started again = a.lock("short", leased(5s));
     run_until(s.context, again);

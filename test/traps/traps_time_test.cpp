@@ -18,7 +18,7 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-/// Runs handler by handler and checks the key after each.
+/// Runs handler by handler, and checks the key after each.
 class watched_key
 {
 public:
@@ -64,7 +64,7 @@ void refused(test_client& a, const lock_options& how)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(C1_the_holders_wall_clock_is_off_and_steps)
+BOOST_AUTO_TEST_CASE(C1_wrong_wall_clock_of_a_holder_does_not_affect_its_lock)
 {
     if (!shifted_clock::available())
         return;
@@ -94,10 +94,10 @@ BOOST_AUTO_TEST_CASE(C1_the_holders_wall_clock_is_off_and_steps)
     }
     BOOST_TEST(a.ask("release") == "released success");
     lease next = b.take("lock", leased(long_time));
-    BOOST_TEST(next.fence() > fence); // no client's clock is in it
+    BOOST_TEST(next.fence() > fence); // it contains no client's clock
 }
 
-BOOST_AUTO_TEST_CASE(C1_a_waiters_wall_clock_steps_during_the_wait)
+BOOST_AUTO_TEST_CASE(C1_wall_clock_steps_do_not_affect_a_waiter)
 {
     if (!shifted_clock::available())
         return;
@@ -112,17 +112,17 @@ BOOST_AUTO_TEST_CASE(C1_a_waiters_wall_clock_steps_during_the_wait)
     for (const auto step :
          {std::chrono::hours(1), std::chrono::hours(-1), std::chrono::hours(24 * 3650)}) {
         clock.set(step);
-        waiter.number("wall"); // not in, and no error
+        waiter.number("wall"); // not granted, and without an error
     }
     BOOST_TEST(held.valid());
     const auto fence = held.fence();
     BOOST_TEST(b.released(held) == success);
-    BOOST_TEST(waiter.locked() > fence); // it was still woken
+    BOOST_TEST(waiter.locked() > fence); // it was still woken up
     BOOST_TEST(s.left("lock") <= 3000);
     BOOST_TEST(waiter.ask("valid") == "valid 1");
 }
 
-BOOST_AUTO_TEST_CASE(C4_lease_times_that_make_no_sense_are_refused_at_once)
+BOOST_AUTO_TEST_CASE(C4_invalid_lease_times_and_names_are_rejected_at_once)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(C4_lease_times_that_make_no_sense_are_refused_at_once)
     BOOST_CHECK_EXCEPTION(mutex(a.locks, std::string(4097, 'n'), leased(long_time)),
                           boost::system::system_error,
                           [](const auto& error) { return error.code() == errc::invalid_name; });
-    // Its key would be the fence counter of another lock, or of all of them.
+    // The key of such a name would be the fence counter of another lock, or of all locks.
     for (const std::string name : {"redisson_lock_token:{order}", "leasehold:fence"}) {
         BOOST_CHECK_EXCEPTION(mutex(a.locks, name, leased(long_time)), boost::system::system_error,
                               [&](const auto& error) {
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(C4_lease_times_that_make_no_sense_are_refused_at_once)
     a.await_connected();
     BOOST_TEST(a.stats().acquires_sent == 0u);
 
-    // The ends of what is allowed mean what they say.
+    // The limits of the range are valid.
     lock_options shortest = leased(10ms);
     shortest.renew = false;
     const started op = a.lock("shortest", shortest);
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(C4_lease_times_that_make_no_sense_are_refused_at_once)
     BOOST_TEST(a.released(longest) == success);
 }
 
-BOOST_AUTO_TEST_CASE(C4_limits_of_waiting_that_overflow)
+BOOST_AUTO_TEST_CASE(C4_extreme_wait_limits_do_not_overflow)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(C4_limits_of_waiting_that_overflow)
     }
 }
 
-BOOST_AUTO_TEST_CASE(C4_the_time_does_not_grow_from_try_to_try)
+BOOST_AUTO_TEST_CASE(C4_lease_time_does_not_grow_with_each_attempt)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(C4_the_time_does_not_grow_from_try_to_try)
     }
 }
 
-BOOST_AUTO_TEST_CASE(C5_there_is_never_a_lock_without_a_time_to_live)
+BOOST_AUTO_TEST_CASE(C5_lock_never_exists_without_a_ttl)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(C5_there_is_never_a_lock_without_a_time_to_live)
             proxy.cut_after_request_bytes(150, "lock");
         const started first = a.lock("lock", how);
         const started rival = b.lock("lock", how);
-        const started second = a.lock("lock", how); // handed over locally
+        const started second = a.lock("lock", how); // a local handoff
         int served = 0;
         while (served < 3) {
             key.until([&] { return first.has_lease() || rival.has_lease() || second.has_lease(); });
@@ -259,11 +259,11 @@ BOOST_AUTO_TEST_CASE(C5_there_is_never_a_lock_without_a_time_to_live)
             }
         }
     }
-    BOOST_TEST(key.seen > 50); // it existed to be checked
+    BOOST_TEST(key.seen > 50); // the key existed during the checks
     s.await_gone("lock");
 }
 
-BOOST_AUTO_TEST_CASE(C5_a_commander_sees_the_lock_expire_in_the_same_step)
+BOOST_AUTO_TEST_CASE(C5_lock_gets_its_ttl_in_the_same_step)
 {
     redis_fixture s;
     resp_client monitor = s.server.connect();
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(C5_a_commander_sees_the_lock_expire_in_the_same_step)
     BOOST_TEST(expires);
 }
 
-BOOST_AUTO_TEST_CASE(fences_rise_over_the_loss_of_all_data)
+BOOST_AUTO_TEST_CASE(fences_rise_after_the_loss_of_all_data)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -310,7 +310,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_the_loss_of_all_data)
         grant();
     s.raw.done({"FLUSHALL"});
     grant();
-    for (int i = 0; i < 500; ++i) { // a counter that runs ahead of the clock would fall back now
+    for (int i = 0; i < 500; ++i) { // a counter ahead of the clock would fall back now
         lease held = a.take("lock", leased(long_time));
         newest = held.fence();
         BOOST_TEST_REQUIRE(a.released(held) == success);
@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_the_loss_of_all_data)
     grant();
 }
 
-BOOST_AUTO_TEST_CASE(fences_rise_over_a_loss_within_a_millisecond)
+BOOST_AUTO_TEST_CASE(fences_rise_after_a_loss_within_a_millisecond)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -340,7 +340,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_a_loss_within_a_millisecond)
     }
 }
 
-BOOST_AUTO_TEST_CASE(fences_rise_over_local_handovers_and_what_follows_them)
+BOOST_AUTO_TEST_CASE(fences_rise_across_handoffs_and_later_grants)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -369,7 +369,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_local_handovers_and_what_follows_them)
     BOOST_TEST(handed_over > 50u);
 }
 
-BOOST_AUTO_TEST_CASE(fences_rise_over_an_old_snapshot)
+BOOST_AUTO_TEST_CASE(fences_rise_after_an_old_snapshot)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -390,10 +390,10 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_an_old_snapshot)
     s.server.kill();
     s.server.start();
     s.reconnect();
-    BOOST_TEST(std::stoull(s.raw.string({"GET", fence_key_of("lock")})) < newest); // the past
+    BOOST_TEST(std::stoull(s.raw.string({"GET", fence_key_of("lock")})) < newest); // an older value
     BOOST_TEST(s.exists("lock"));
     run_until(s.context, lost);
-    BOOST_TEST(lost.code() == error_code(errc::lost)); // an earlier owner has it
+    BOOST_TEST(lost.code() == error_code(errc::lost)); // an earlier owner holds it
     s.raw.done({"DEL", "lock"});
     lease next = a.take("lock", leased(long_time));
     BOOST_TEST(next.fence() > newest);
@@ -408,7 +408,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_while_the_counter_expires, *only_on(config::key
     lease held = a.take("lock", leased(long_time));
     const auto fence = held.fence();
     BOOST_TEST(a.released(held) == success);
-    s.await_gone(fence_key_of("lock")); // a lock per order number leaves nothing behind
+    s.await_gone(fence_key_of("lock")); // a lock per order number leaves no key behind
     BOOST_TEST(s.raw.integer({"DBSIZE"}) == 0);
     lease next = a.take("lock", leased(long_time));
     BOOST_TEST(next.fence() > fence);

@@ -13,22 +13,22 @@
 #include <string>
 #include <vector>
 
-// Holders here have half a minute, and waiters poll by themselves after half a minute at the
-// earliest: a waiter that gets the lock within the limit of a test was woken.
+// Leases last half a minute here, and waiters poll by themselves after half a minute at the
+// earliest. A waiter that gets the lock within the limit of a test was woken up.
 
 using namespace leasehold;
 using namespace leasehold::test;
 
 namespace {
 
-/// How often a client polls before its notification: first, when it joins the queue, and when it is
-/// known to listen.
+/// The number of polls of a client before its notification: the first, the one that enters the
+/// queue, and the one after its subscription.
 std::size_t looks()
 {
     return 3;
 }
 
-/// One client has the lock, and another one is there.
+/// One client holds the lock, and another one is connected.
 struct one_holds
 {
     redis_fixture s;
@@ -37,7 +37,7 @@ struct one_holds
     lease held = a.take("lock", leased(long_time));
 };
 
-/// The other one reaches the server through a proxy.
+/// The other client reaches the server through a proxy.
 struct one_holds_one_is_far
 {
     redis_fixture s;
@@ -49,7 +49,7 @@ struct one_holds_one_is_far
 
 } // namespace
 
-BOOST_FIXTURE_TEST_CASE(W1_unlock_before_the_subscription, one_holds_one_is_far)
+BOOST_FIXTURE_TEST_CASE(W1_release_before_the_subscription_wakes_the_waiter, one_holds_one_is_far)
 {
     const started waiter = b.lock("lock", patient(long_time));
     b.await_count(kind::waiting);
@@ -62,7 +62,8 @@ BOOST_FIXTURE_TEST_CASE(W1_unlock_before_the_subscription, one_holds_one_is_far)
     BOOST_TEST(waiter.lease().valid());
 }
 
-BOOST_FIXTURE_TEST_CASE(W1_unlock_while_the_subscription_is_lost_on_its_way, one_holds_one_is_far)
+BOOST_FIXTURE_TEST_CASE(W1_release_during_a_lost_subscription_wakes_the_waiter,
+                        one_holds_one_is_far)
 {
     proxy.reset_before("SUBSCRIBE");
     const started waiter = b.lock("lock", patient(long_time));
@@ -72,7 +73,7 @@ BOOST_FIXTURE_TEST_CASE(W1_unlock_while_the_subscription_is_lost_on_its_way, one
     BOOST_TEST(waiter.lease().valid());
 }
 
-BOOST_AUTO_TEST_CASE(W3_expiry_publishes_nothing)
+BOOST_AUTO_TEST_CASE(W3_waiter_acquires_an_expired_lock_without_a_message)
 {
     redis_fixture s;
     test_client b(s.context, s.direct());
@@ -86,7 +87,7 @@ BOOST_AUTO_TEST_CASE(W3_expiry_publishes_nothing)
     BOOST_TEST(s.fields("lock").count("somebody:1") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(W3_a_key_that_never_expires_and_is_deleted_by_hand)
+BOOST_AUTO_TEST_CASE(W3_waiter_acquires_a_deleted_key_without_a_ttl)
 {
     redis_fixture s;
     test_client b(s.context, s.direct());
@@ -102,10 +103,10 @@ BOOST_AUTO_TEST_CASE(W3_a_key_that_never_expires_and_is_deleted_by_hand)
     s.raw.done({"DEL", "lock"});
     run_until(s.context, waiter);
     BOOST_TEST(waiter.lease().valid());
-    BOOST_TEST(s.left("lock") > 0); // what it made expires
+    BOOST_TEST(s.left("lock") > 0); // the lock of this client expires
 }
 
-BOOST_FIXTURE_TEST_CASE(W3_flushall, one_holds)
+BOOST_FIXTURE_TEST_CASE(W3_waiter_acquires_after_flushall, one_holds)
 {
     const auto fence = held.fence();
     lock_options how = leased(long_time);
@@ -121,7 +122,8 @@ BOOST_FIXTURE_TEST_CASE(W3_flushall, one_holds)
     BOOST_TEST(s.exists("lock"));
 }
 
-BOOST_FIXTURE_TEST_CASE(W4_unlock_while_the_subscription_is_down, one_holds_one_is_far)
+BOOST_FIXTURE_TEST_CASE(W4_release_during_a_lost_subscription_wakes_the_waiter,
+                        one_holds_one_is_far)
 {
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
@@ -136,7 +138,7 @@ BOOST_FIXTURE_TEST_CASE(W4_unlock_while_the_subscription_is_down, one_holds_one_
     BOOST_TEST(waiter.lease().valid());
     BOOST_TEST(b.stats().disconnects == 0u); // only the subscription was down
 
-    // And it is a subscription again, not only one poll.
+    // The subscription works again, and was not replaced by a single poll.
     const started next = a.lock("lock", patient(long_time));
     s.await_watchers("lock");
     BOOST_TEST(b.released(waiter.lease()) == success);
@@ -148,16 +150,16 @@ BOOST_FIXTURE_TEST_CASE(W4_unlock_while_the_subscription_is_down, one_holds_one_
     BOOST_TEST(last.lease().valid());
 }
 
-BOOST_FIXTURE_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_within_its_client, one_holds)
+BOOST_FIXTURE_TEST_CASE(W8_wake_up_of_a_cancelled_waiter_serves_the_next_of_its_client, one_holds)
 {
     const started first = b.lock("lock", patient(long_time));
     const started second = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
-    b.await_count(kind::waiting, looks()); // it has polled again for the subscription
+    b.await_count(kind::waiting, looks()); // it has polled again after the subscription
     const auto sent = b.stats().acquires_sent;
     const started released = a.release(held);
-    run_until(
-        s.context, [&] { return b.stats().acquires_sent > sent; }, ample); // woken for the first
+    // Woken up for the first waiter.
+    run_until(s.context, [&] { return b.stats().acquires_sent > sent; }, ample);
     first.cancel();
     run_until(s.context, first);
     BOOST_TEST(first.code() == asio::error::operation_aborted);
@@ -166,7 +168,7 @@ BOOST_FIXTURE_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_within_its_c
     run_until(s.context, released);
 }
 
-BOOST_AUTO_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_to_another_client)
+BOOST_AUTO_TEST_CASE(W8_wake_up_of_a_cancelled_waiter_serves_another_client)
 {
     redis_fixture s;
     fault_proxy proxy_b(s.server);
@@ -187,7 +189,7 @@ BOOST_AUTO_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_to_another_clie
     run_until(s.context, [&] { return b.stats().acquires_sent > sent; }, ample);
     proxy_b.stall_replies();
     s.eventually([&] { return s.exists("lock") || b.count(kind::acquired) > 0; });
-    BOOST_TEST_REQUIRE(!first.done()); // b has it in the store, and does not know yet
+    BOOST_TEST_REQUIRE(!first.done()); // b holds it in the store, and does not know yet
     first.cancel();
     run_until(s.context, first);
     BOOST_TEST(first.code() == asio::error::operation_aborted);
@@ -198,7 +200,7 @@ BOOST_AUTO_TEST_CASE(W8_a_cancelled_waiter_passes_the_wake_up_on_to_another_clie
     run_until(s.context, released);
 }
 
-BOOST_AUTO_TEST_CASE(P1_without_wake_ups_a_client_looks_seldom_and_once_for_all_its_waiters)
+BOOST_AUTO_TEST_CASE(P1_client_without_wake_ups_polls_rarely_for_all_its_waiters)
 {
     redis_fixture s;
     s.raw.done({"ACL", "SETUSER", "deaf", "on", ">secret", "~*", "&*", "+@all", "-subscribe"});
@@ -221,10 +223,10 @@ BOOST_AUTO_TEST_CASE(P1_without_wake_ups_a_client_looks_seldom_and_once_for_all_
     std::uint64_t commands = 0;
     for (const auto& [name, calls] : s.raw.calls())
         commands += name == "info" || name.starts_with("config") ? 0 : calls;
-    BOOST_TEST(commands < 40u * 12); // the commands inside the scripts count as well
+    BOOST_TEST(commands < 40u * 12); // including the commands inside the scripts
 }
 
-BOOST_AUTO_TEST_CASE(P1_commands_per_hand_over_are_bounded)
+BOOST_AUTO_TEST_CASE(P1_commands_per_handover_are_bounded)
 {
     constexpr std::size_t clients = 8;
     redis_fixture s;
@@ -261,13 +263,12 @@ BOOST_AUTO_TEST_CASE(P1_commands_per_hand_over_are_bounded)
     std::uint64_t after = 0;
     for (test_client& each : others)
         after += each.stats().acquires_sent;
-    // Each release wakes each remaining waiting client once; twice if the message met an
+    // Each release wakes each remaining waiting client once, or twice if the message met an
     // outstanding poll.
     BOOST_TEST(after - before <= clients * (clients + 1));
 }
 
-BOOST_AUTO_TEST_CASE(P2_the_count_of_channels_returns_to_zero,
-                     *only_on(config::key_layout::redisson))
+BOOST_AUTO_TEST_CASE(P2_number_of_channels_returns_to_zero, *only_on(config::key_layout::redisson))
 {
     constexpr int names = 200;
     redis_fixture s;
@@ -279,12 +280,12 @@ BOOST_AUTO_TEST_CASE(P2_the_count_of_channels_returns_to_zero,
     std::deque<started> waiters;
     for (int i = 0; i < names; ++i)
         waiters.push_back(b.lock("lock" + std::to_string(i), patient(long_time)));
-    // One more is that of its turns, over a connection of its own.
+    // One more channel is for its grants, over a separate connection.
     s.eventually([&] { return s.raw.channels().size() == names + 1; });
     BOOST_TEST(b.stats().watched == static_cast<std::uint64_t>(names));
     BOOST_TEST(std::stoi(s.raw.info("clients").at("connected_clients")) == connections + 2);
 
-    // Some give up, some get in.
+    // Some waiters are cancelled, and some acquire.
     for (int i = 0; i < names; i += 2)
         waiters[static_cast<std::size_t>(i)].cancel();
     for (int i = 1; i < names; i += 2) {
@@ -303,8 +304,7 @@ BOOST_AUTO_TEST_CASE(P2_the_count_of_channels_returns_to_zero,
     BOOST_TEST(b.stats().watched == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_release_wakes_the_waiter_of_another_process_within_a_round_trip,
-                        one_holds)
+BOOST_FIXTURE_TEST_CASE(release_wakes_a_remote_waiter_within_a_round_trip, one_holds)
 {
     const auto fence = held.fence();
     const started waiter = b.lock("lock", patient(long_time));
@@ -317,7 +317,7 @@ BOOST_FIXTURE_TEST_CASE(a_release_wakes_the_waiter_of_another_process_within_a_r
     BOOST_TEST(waiter.lease().fence() > fence);
 }
 
-BOOST_AUTO_TEST_CASE(other_libraries_wake_and_are_woken, *only_on(config::key_layout::redisson))
+BOOST_AUTO_TEST_CASE(redisson_clients_wake_and_are_woken, *only_on(config::key_layout::redisson))
 {
     redis_fixture s;
     resp_client listener = s.server.connect();
@@ -334,18 +334,19 @@ BOOST_AUTO_TEST_CASE(other_libraries_wake_and_are_woken, *only_on(config::key_la
     run_until(s.context, waiter);
     const auto fields = s.fields("lock");
     BOOST_TEST_REQUIRE(fields.size() == 1u);
-    BOOST_TEST(fields.begin()->second == "1");              // owner → count, as they write it
-    BOOST_TEST(listener.receive().items.at(2).text == "0"); // that one was our own
+    BOOST_TEST(fields.begin()->second == "1");              // owner → count, as Redisson writes it
+    BOOST_TEST(listener.receive().items.at(2).text == "0"); // the message of this test
 
     BOOST_TEST(a.released(waiter.lease()) == success);
     const resp_value message = listener.receive();
     BOOST_TEST(message.items.at(1).text == channel_of("lock"));
-    BOOST_TEST(message.items.at(2).text == "0"); // they fail on what is not an integer
+    // Redisson fails on a message that is not an integer
+    BOOST_TEST(message.items.at(2).text == "0");
 }
 
-// A Redisson client waits on the release channel: it gets the lock also while clients of this
-// library with a queue always hold it, and their locks are handed to the next.
-BOOST_AUTO_TEST_CASE(other_libraries_get_their_turn_beside_a_line,
+// A Redisson client waits on the release channel. It gets the lock although clients of this library
+// always hold it and hand it to the next in their queue.
+BOOST_AUTO_TEST_CASE(external_client_acquires_a_lock_beside_a_queue,
                      *only_on(config::key_layout::redisson))
 {
     redis_fixture s;
@@ -358,7 +359,7 @@ BOOST_AUTO_TEST_CASE(other_libraries_get_their_turn_beside_a_line,
     waiters.push_back(b.lock("lock", patient(long_time)));
     s.await_watchers("lock");
     const std::string stranger = "3b5c8f5e-0000-4000-8000-000000000000:42";
-    // As Redisson's script: what is free it takes.
+    // Like the script of Redisson, which acquires a free lock.
     const std::string take = "if redis.call('exists', KEYS[1]) == 0 then "
                              "redis.call('hincrby', KEYS[1], ARGV[1], 1) "
                              "redis.call('pexpire', KEYS[1], 30000) return 1 end return 0";
@@ -377,7 +378,7 @@ BOOST_AUTO_TEST_CASE(other_libraries_get_their_turn_beside_a_line,
     }
     BOOST_TEST_REQUIRE(is_in);
     BOOST_TEST(listener.receive().items.at(2).text == "0");
-    // And the first in the queue receives its release.
+    // The first waiter in the queue receives the release of the external client.
     s.eventually([&] { return s.raw.subscribers(channel_of("lock")) > 1; });
     s.raw.done({"DEL", "lock"});
     s.raw.done({"PUBLISH", channel_of("lock"), "0"});
@@ -385,14 +386,15 @@ BOOST_AUTO_TEST_CASE(other_libraries_get_their_turn_beside_a_line,
     BOOST_TEST(waiters.back().lease().valid());
 }
 
-// It asks again at once, and would hold the lock until the free time for external clients ends.
-BOOST_AUTO_TEST_CASE(other_libraries_have_one_turn_and_not_the_next_one_as_well,
+// The external client polls again at once, and could otherwise hold the lock until its free time
+// ends.
+BOOST_AUTO_TEST_CASE(external_client_gets_one_turn_and_not_the_next,
                      *only_on(config::key_layout::redisson))
 {
     redis_fixture s;
     test_client b(s.context, s.direct());
     const std::string stranger = "3b5c8f5e-0000-4000-8000-000000000000:42";
-    const std::string before = "3b5c8f5e-0000-8000-8000-000000000000:1"; // knows the queue
+    const std::string before = "3b5c8f5e-0000-8000-8000-000000000000:1"; // uses the queue
     lock_options looks_often = patient(long_time);
     looks_often.backoff_floor = lock_options().backoff_floor;
     looks_often.backoff_ceiling = lock_options().backoff_ceiling;
@@ -401,7 +403,7 @@ BOOST_AUTO_TEST_CASE(other_libraries_have_one_turn_and_not_the_next_one_as_well,
         return std::stoll(time.at(0)) * 1'000'000 + std::stoll(time.at(1));
     };
     std::int64_t left = 0;
-    for (int i = 0; i < 20 && left <= 0; ++i) { // once the machine has not stood still meanwhile
+    for (int i = 0; i < 20 && left <= 0; ++i) { // until the machine was fast enough
         s.foreign_lock("lock", long_time, before);
         const started waiter = b.lock("lock", looks_often);
         s.await_watchers("lock");
@@ -411,10 +413,10 @@ BOOST_AUTO_TEST_CASE(other_libraries_have_one_turn_and_not_the_next_one_as_well,
              before, "", channel_of("lock"), "leasehold:turn:", "1000"});
         BOOST_TEST_REQUIRE(open.items.at(0).number == 5);
         const std::int64_t end = server_us() + 1'000'000;
-        // It listens from the beginning, to receive their release.
+        // The waiter is subscribed from the start, to receive the release of the external client.
         s.eventually([&] { return s.raw.subscribers(channel_of("lock")) == 1; });
         s.foreign_lock("lock", long_time, stranger);
-        // The first in the queue finds it, and is not kept out any longer.
+        // The first waiter finds the lock held, and is then no longer kept out.
         s.eventually([&] {
             const auto all = s.raw.strings({"HVALS", "leasehold:waiters:{lock}"});
             return std::count(all.at(0).begin(), all.at(0).end(), ' ') == 3;
@@ -429,7 +431,7 @@ BOOST_AUTO_TEST_CASE(other_libraries_have_one_turn_and_not_the_next_one_as_well,
     BOOST_TEST(left > 0);
 }
 
-BOOST_FIXTURE_TEST_CASE(messages_that_are_foreign_doubled_or_nonsense_do_no_harm, one_holds)
+BOOST_FIXTURE_TEST_CASE(unexpected_messages_grant_nothing, one_holds)
 {
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
@@ -444,7 +446,7 @@ BOOST_FIXTURE_TEST_CASE(messages_that_are_foreign_doubled_or_nonsense_do_no_harm
     BOOST_TEST(waiter.lease().valid());
 }
 
-BOOST_AUTO_TEST_CASE(C6_the_limit_includes_connecting)
+BOOST_AUTO_TEST_CASE(C6_wait_limit_includes_connecting)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -457,7 +459,7 @@ BOOST_AUTO_TEST_CASE(C6_the_limit_includes_connecting)
     BOOST_TEST((leasehold::clock::now() - begun >= 300ms));
     BOOST_TEST(b.stats().acquires_sent == 0u);
 
-    // A server that takes the connection and says nothing.
+    // A server that accepts the connection and never answers.
     proxy.stall();
     proxy.accept();
     test_client c(s.context, redis_fixture::through(proxy));
@@ -465,7 +467,7 @@ BOOST_AUTO_TEST_CASE(C6_the_limit_includes_connecting)
     run_until(s.context, silent);
     BOOST_TEST((silent.code() == condition::store_fault));
 
-    // Known to be unreachable: a try sends no request.
+    // The server is known to be unreachable: a try sends no request.
     proxy.refuse();
     proxy.reset_all();
     run_until(s.context, [&] { return b.count(kind::disconnected) > 0; }, ample);
@@ -476,7 +478,7 @@ BOOST_AUTO_TEST_CASE(C6_the_limit_includes_connecting)
     BOOST_TEST(!s.exists("lock"));
 }
 
-BOOST_AUTO_TEST_CASE(C6_the_limit_includes_subscribing_and_waiting)
+BOOST_AUTO_TEST_CASE(C6_wait_limit_includes_subscribing)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
@@ -485,7 +487,7 @@ BOOST_AUTO_TEST_CASE(C6_the_limit_includes_subscribing_and_waiting)
     s.foreign_lock("lock", long_time);
     const started waiter = b.lock_for(400ms, "lock", patient(long_time));
     b.await_count(kind::waiting);
-    proxy.stall(); // the subscription does not come
+    proxy.stall(); // the subscription is not confirmed
     const auto at = leasehold::clock::now();
     run_until(s.context, waiter);
     BOOST_TEST(waiter.code() == error_code(errc::timed_out));
@@ -494,7 +496,7 @@ BOOST_AUTO_TEST_CASE(C6_the_limit_includes_subscribing_and_waiting)
     BOOST_TEST(s.fields("lock").at("somebody:1") == "1");
 }
 
-BOOST_AUTO_TEST_CASE(C6_a_limit_of_zero_is_one_try)
+BOOST_AUTO_TEST_CASE(C6_limit_of_zero_is_one_try)
 {
     redis_fixture s;
     test_client b(s.context, s.direct());
