@@ -160,7 +160,7 @@ std::optional<ending> child::wait(std::chrono::milliseconds limit)
 {
     if (pid_ <= 0)
         return ending_;
-    // No portable call waits for one process with a limit.
+    // No portable call waits for one process with a time limit.
     const auto end = std::chrono::steady_clock::now() + limit;
     for (;;) {
         int status = 0;

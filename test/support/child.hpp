@@ -17,7 +17,7 @@ using environment_t = std::vector<std::pair<std::string, std::string>>;
 struct launch
 {
     std::vector<std::string> command;
-    environment_t environment{}; ///< Added to this process's own.
+    environment_t environment{}; ///< Added to the environment of this process.
     int input = -1;              ///< A descriptor that becomes its standard input; -1: inherited.
     int output = -1;             ///< The same for standard output.
 };
@@ -29,8 +29,8 @@ struct ending
     int signal = 0;
 };
 
-/// A process that this one started. Killed and reaped by the destructor. On Linux it is also killed
-/// when the *thread* that started it ends: start it from a thread that lives long enough.
+/// A process started by this one. Killed and reaped by the destructor. On Linux, it is also killed
+/// when the *thread* that started it ends, so start it from a thread that lives long enough.
 class child
 {
 public:
@@ -41,17 +41,18 @@ public:
     child& operator=(child&& other) noexcept;
 
     pid_t pid() const noexcept { return pid_; }
-    bool running(); ///< Whether it has started and not ended. A stopped process runs.
+    /// Whether it has started and has not ended. A stopped process counts as running.
+    bool running();
 
-    /// SIGKILL; returns when the process is gone. No effect if it is gone already.
+    /// Sends SIGKILL, and returns when the process has ended. No effect if it has ended already.
     void kill() noexcept;
-    /// SIGSTOP; returns when it has stopped.
+    /// Sends SIGSTOP, and returns when it has stopped.
     void pause();
-    /// SIGCONT; returns when it continues.
+    /// Sends SIGCONT, and returns when it continues.
     void resume();
     void signal(int number);
 
-    /// Waits until the process ends by itself; empty if it did not within `limit`.
+    /// Waits until the process ends. Empty if it did not within `limit`.
     std::optional<ending> wait(std::chrono::milliseconds limit);
 
 private:

@@ -36,7 +36,7 @@ config at(const std::string& url)
     config settings(url);
     settings.layout = tested_layout();
     settings.reconnect = std::chrono::milliseconds(5);
-    settings.client_info = false; // tests look at the keys of locks
+    settings.client_info = false; // tests read the keys of locks
     return settings;
 }
 
@@ -55,7 +55,7 @@ client_thread::client_thread(const config& settings)
 client_thread::~client_thread()
 {
     client_->cancel();
-    // It takes a second at most if the store is gone; a test that broke it must not hang.
+    // It takes at most a second if the store is lost. A test that broke it must not hang.
     if (ended_.wait_for(std::chrono::seconds(10)) != std::future_status::ready)
         context_.stop();
     client_.reset();

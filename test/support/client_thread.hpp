@@ -28,8 +28,8 @@ struct taken
     lease held;
 };
 
-/// The value, which must arrive within `limit`: a lost completion fails the test instead of hanging
-/// it.
+/// Returns the value, which must arrive within `limit`: a lost completion fails the test instead of
+/// hanging it.
 template <class T>
 T get(std::future<T>& from, std::chrono::milliseconds limit = std::chrono::seconds(30))
 {
@@ -44,17 +44,17 @@ T get(std::future<T>&& from, std::chrono::milliseconds limit = std::chrono::seco
     return get(from, limit);
 }
 
-/// Checks the condition every millisecond; for changes without an event. Throws
-/// `std::runtime_error` when `limit` passes.
+/// Checks the condition every millisecond, for changes without an event. Throws
+/// `std::runtime_error` after `limit`.
 void wait_until(const std::function<bool()>& reached,
                 std::chrono::milliseconds limit = std::chrono::seconds(20));
 
-/// The config of a store for tests: reconnects fast.
+/// The config of a store for tests, which reconnects fast.
 config at(const redis_server& server);
 config at(const std::string& url);
 
-/// A client that runs on a thread of its own, for tests that block. Its leases must be destroyed
-/// before it.
+/// A client that runs on its own thread, for tests that block. Its leases must be destroyed before
+/// it.
 class client_thread
 {
 public:
@@ -70,7 +70,7 @@ public:
     static std::future<error_code> start_release(lease held);
     static std::future<error_code> start_wait_lost(lease& held);
 
-    /// @name The same, to the end
+    /// @name The same, waiting for completion
     /// @{
     taken lock(const std::string& name, const lock_options& options)
     {

@@ -11,8 +11,9 @@ struct clock_shift
 {
     std::atomic<std::int64_t> offset; ///< Microseconds to add.
     std::atomic<std::int64_t>
-        frozen_at; ///< Not 0: the clock stops at this time, in microseconds since 1970.
-    std::atomic<std::int64_t> monotonic_at; ///< Not 0: so does the monotonic one, in nanoseconds.
+        frozen_at; ///< If not 0, the clock stops at this time, in microseconds since 1970.
+    /// If not 0, the monotonic clock stops at this time, in nanoseconds.
+    std::atomic<std::int64_t> monotonic_at;
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 

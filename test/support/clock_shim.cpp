@@ -1,6 +1,6 @@
-// Preloaded into a server: shifts its wall clock by the offset in a shared file, and stops its
-// monotonic clock if the file says so. Calls the kernel itself, and allocates nothing: it runs
-// before and below all other code of that process.
+// Preloaded into a server. Shifts its wall clock by the offset in a shared file, and stops its
+// monotonic clock if the file says so. Calls the kernel directly and allocates nothing, because it
+// runs before and below all other code of that process.
 #include "support/clock_shift.hpp"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ const clock_shift* find_shift()
     ::close(file);
     if (mapped == MAP_FAILED)
         return nullptr;
-    // Two threads may get here at once; then it is mapped twice, which is harmless.
+    // If two threads get here at once, the file is mapped twice, which is harmless.
     found.store(static_cast<const clock_shift*>(mapped), std::memory_order_release);
     return static_cast<const clock_shift*>(mapped);
 }

@@ -83,7 +83,7 @@ std::uint16_t cluster_deployment::slot_of(const std::string& key)
     return redis_store::slot_of(key);
 }
 
-/// Of lines such as "<id> <address> myself,master - 0 0 <epoch> connected 0-5460 5462 …"
+/// The format of a line is "<id> <address> myself,master - 0 0 <epoch> connected 0-5460 5462 …"
 cluster_deployment::slot_claim cluster_deployment::claim_seen_by(std::size_t index,
                                                                  std::uint16_t slot) const
 {
@@ -155,7 +155,8 @@ std::size_t cluster_deployment::switch_master(const std::string& key)
         [&] {
             if (serves(replica, slot_of(key)))
                 return true;
-            // The others do not vote on the same shard again so soon, and send no notification.
+            // The other masters do not vote on the same shard again so soon, and send no
+            // notification.
             if (const auto now = std::chrono::steady_clock::now();
                 now >= asked + setup_.node_timeout) {
                 asked = now;
@@ -217,8 +218,8 @@ void cluster_deployment::move_keys(const std::string& key, std::size_t to)
     }
 }
 
-// If the next move comes before all know of this one, two nodes may take the same epoch, and the
-// cluster may disagree for ever about the slot: two nodes redirect clients to each other.
+// If the next move starts before all nodes know of this one, two nodes may take the same epoch, and
+// the cluster may disagree forever about the slot: two nodes redirect clients to each other.
 void cluster_deployment::end_move(const std::string& key, std::size_t to)
 {
     const std::size_t from = master_of(key);
@@ -253,7 +254,8 @@ void cluster_deployment::move(const std::string& key, std::size_t to)
 void cluster_deployment::orphan_slot(const std::string& key)
 {
     const std::string slot = std::to_string(slot_of(key));
-    // First at the node that has it: a node that is notified of it later takes it for served again.
+    // First at the current node: a node that is notified of the slot later regards it as served
+    // again.
     connect(master_of(key)).done({"CLUSTER", "DELSLOTS", slot});
     poll(
         [&] {

@@ -22,20 +22,21 @@ struct cluster_setup
     std::vector<std::string> options{};
     /// A node without a message for this time counts as failed.
     std::chrono::milliseconds node_timeout = std::chrono::seconds(5);
-    std::function<std::vector<std::string>(std::size_t index)> options_of{}; ///< One node's.
+    /// The options of one node.
+    std::function<std::vector<std::string>(std::size_t index)> options_of{};
     /// The options for the address that a node announces, by its number and port.
     std::function<std::vector<std::string>(std::size_t index, std::uint16_t port)> announces{};
 };
 
-/// Three masters, and a replica of each, on ports of their own on 127.0.0.1. Takes about two
-/// seconds to form: one for each test program.
+/// Three masters, and a replica of each, on separate ports of 127.0.0.1. It takes about two seconds
+/// to form, so use one for each test program.
 class cluster_deployment
 {
 public:
     static constexpr std::size_t master_count = 3;
     static constexpr std::size_t slot_count = 16384;
     static constexpr std::chrono::milliseconds limit = std::chrono::seconds(
-        60); ///< For each wait; `std::runtime_error` after it.
+        60); ///< For each wait, then `std::runtime_error`.
 
     /// Returns when all nodes serve, and the replicas follow.
     explicit cluster_deployment(cluster_setup setup = {});
@@ -49,7 +50,7 @@ public:
     redis_server& node(std::size_t index) { return *nodes_.at(index)->server; }
     resp_client connect(std::size_t index) const;
 
-    /// The node that reports to be a master and to serve the slot of the key.
+    /// The node that claims to be a master and to serve the slot of the key.
     std::size_t master_of(const std::string& key);
     resp_client connect_to(const std::string& key) { return connect(master_of(key)); }
     /// Waits until a node other than `than` serves the key.
@@ -59,17 +60,18 @@ public:
     {
         return index < master_count ? index + master_count : index - master_count;
     }
-    /// The master of another shard; there are two.
+    /// The master of another shard, of which there are two.
     std::size_t master_besides(std::size_t index, std::size_t which);
     /// A name that the node serves now: `prefix` and a number.
     std::string name_at(std::size_t index, const std::string& prefix = "name:");
 
     static std::uint16_t slot_of(const std::string& key);
 
-    /// Swaps the master of the key and its replica; both connections stay. Returns the new master.
+    /// Swaps the master of the key and its replica. Both keep their connections. Returns the new
+    /// master.
     std::size_t switch_master(const std::string& key);
 
-    /// @name Moves the slot of the key to another master, step by step, or at once; in the end all
+    /// @name Moves the slot of the key to another master, step by step, or at once. In the end, all
     /// nodes know
     /// @{
     void begin_move(const std::string& key, std::size_t to);
@@ -78,14 +80,14 @@ public:
     void move(const std::string& key, std::size_t to);
     /// @}
 
-    /// From now on no node serves the slot of the key, and so, by the servers' settings, any slot;
-    /// until it is assigned again, and all nodes know.
+    /// From now on, no node serves the slot of the key, nor, by the servers' settings, any slot.
+    /// This lasts until it is assigned again, and all nodes know.
     void orphan_slot(const std::string& key);
     void adopt_slot(const std::string& key, std::size_t by);
 
     /// Deletes everything.
     void clear();
-    /// All nodes serve, and a replica follows each master.
+    /// Waits until all nodes serve, and a replica follows each master.
     void wait_until_whole();
 
 private:

@@ -28,7 +28,7 @@ struct bad_argument : std::invalid_argument
     {}
 };
 
-/// The options of a program, in any order; of one that comes twice the last counts.
+/// The options of a program, in any order. If an option is repeated, the last one counts.
 class command_line
 {
 public:

@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(options_come_in_any_order_and_the_last_counts)
     BOOST_TEST((p.seed == 3u));
 }
 
-BOOST_AUTO_TEST_CASE(an_error_says_which_argument_and_what_is_allowed)
+BOOST_AUTO_TEST_CASE(error_names_the_argument_and_the_permitted_values)
 {
     program p;
     BOOST_TEST(p.refused({"--sed"}) ==

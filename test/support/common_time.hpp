@@ -14,7 +14,7 @@
 
 namespace leasehold::test {
 
-/// A clock that a test moves by hand, for any number of users; for one thread.
+/// A clock that a test moves, for any number of users on one thread.
 class common_time
 {
     struct user
@@ -60,7 +60,7 @@ public:
     clock::time_point now() const noexcept { return state_->now; }
     void set(clock::time_point now) noexcept { state_->now = now; }
 
-    /// The time of the first wake-up; the maximum if there is none.
+    /// The time of the first wake-up, or the maximum if there is none.
     clock::time_point wake_at() const
     {
         auto first = clock::time_point::max();
@@ -70,7 +70,7 @@ public:
         return first;
     }
 
-    /// Posts the wake-ups that are due. False if none is.
+    /// Posts the due wake-ups. Returns false if there are none.
     bool wake()
     {
         bool any = false;

@@ -110,7 +110,7 @@ public:
         return state_->calls;
     }
 
-    /// The handler was called, or destroyed without a call.
+    /// Whether the handler was called, or destroyed without a call.
     bool handler_gone() const { return alive_.use_count() == 1; }
 
     /// Whether it was called once, not inside the initiating function, on its executor, with all
@@ -133,7 +133,7 @@ public:
         return state_->elsewhere;
     }
 
-    /// The result, once it is done; the reference stays valid.
+    /// The result after completion. The reference remains valid.
     template <std::size_t I>
     auto& value()
     {

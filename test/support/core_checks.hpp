@@ -13,7 +13,7 @@ inline constexpr lock_options short_lease{.lease_time = std::chrono::seconds(1)}
 inline constexpr lock_options fixed{.lease_time = std::chrono::seconds(1), .renew = false};
 inline const error_code aborted = asio::error::operation_aborted;
 
-/// The error of an operation that has completed, properly, and with a lease or an error.
+/// The error of an operation that has completed, properly, with either a lease or an error.
 inline error_code code(core_fixture::locking& op)
 {
     BOOST_TEST_REQUIRE(op.done());

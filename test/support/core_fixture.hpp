@@ -24,7 +24,7 @@
 
 namespace leasehold::test {
 
-/// A client's core, on one thread, with a store whose replies the test gives and a clock that the
+/// A client's core on one thread, with a store whose replies the test supplies and a clock that the
 /// test moves.
 class core_fixture
 {
@@ -54,7 +54,7 @@ public:
         poll();
     }
 
-    /// From now on nothing runs any more; the context ends with all outstanding operations.
+    /// From now on, nothing runs. The context ends with all outstanding operations.
     void abandon() { abandoned_ = true; }
 
     void run()
@@ -75,7 +75,7 @@ public:
         poll();
     }
 
-    /// As the public operations, without their objects.
+    /// Like the public operations, but without their objects.
     /// @{
     template <class Token>
     auto async_run(Token&& token)
@@ -121,7 +121,7 @@ public:
     }
     /// @}
 
-    /// Runs everything that is ready, including due wake-ups. Throws if that does not end.
+    /// Runs all ready handlers, including due wake-ups. Throws if that does not end.
     void poll()
     {
         for (int rounds = 0;; ++rounds) {
@@ -140,7 +140,7 @@ public:
         move_time(time, by, [this] { poll(); });
     }
 
-    /// Moves the clock while no code runs: the process was paused.
+    /// Moves the clock while no code runs, as if the process was paused.
     void skip(clock::duration by)
     {
         time.set(time.now() + by);
@@ -210,7 +210,7 @@ public:
         store->say_held(store->acquire_count() - 1, remaining);
         poll();
     }
-    /// And waits until the next one is sent, if that is within five seconds.
+    /// Also waits until the next request is sent, if that is within five seconds.
     void say_held_and_wait(std::chrono::milliseconds remaining)
     {
         const auto asked = store->acquire_count();
@@ -260,7 +260,7 @@ public:
     fake_store::release_call last_release() const { return store->releases().back(); }
     client_stats stats() const { return core->stats(); }
 
-    /// An operation that has not been started; it lives as long as this.
+    /// An operation that has not been started. It lives as long as this object.
     template <class Operation>
     std::shared_ptr<Operation> make()
     {

@@ -14,8 +14,8 @@ struct allocation_counts
     std::atomic<std::size_t> bytes{0};
 };
 
-/// Allocates as `std::allocator` does, and counts. Copies, also those for other types, count
-/// together.
+/// Allocates like `std::allocator`, and counts. Copies, including those for other types, share
+/// their counts.
 template <class T = std::byte>
 class counting_allocator
 {

@@ -6,8 +6,7 @@
 
 namespace leasehold::test {
 
-/// A directory of the test's own, removed with its content. Its path is short enough for a local
-/// socket.
+/// A directory for one test, removed with its content. Its path is short enough for a local socket.
 class temporary_directory
 {
 public:
@@ -23,7 +22,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// The content of a file; nothing if it cannot be read.
+/// The content of a file. Empty if it cannot be read.
 [[nodiscard]] std::string text_of(const std::filesystem::path& file);
 
 } // namespace leasehold::test

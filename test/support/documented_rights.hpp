@@ -10,13 +10,13 @@
 namespace leasehold::test {
 
 /// The words of the first `ACL SETUSER` in docs/production.md at or behind a text.
-/// @throws std::runtime_error There is none.
+/// @throws std::runtime_error if there is none.
 [[nodiscard]] std::vector<std::string> documented_rights(std::string_view behind);
 
-/// Grants the rights that a user may have if the server knows the commands.
+/// Grants the conditional deletes that the server knows.
 void permit_conditional_deletes(resp_client& server, const std::string& user);
 
-/// The server's log of the commands that it denied to its users, since it was emptied.
+/// The commands that the server has denied to its users since its log was emptied.
 [[nodiscard]] std::string refused_by(resp_client& server);
 
 } // namespace leasehold::test

@@ -68,7 +68,7 @@ void operator delete(void* memory, const std::nothrow_t&) noexcept
     std::free(memory);
 }
 
-// Asio allocates with this.
+// Asio allocates with this function.
 extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size)
 {
     void* memory = nullptr;

@@ -5,9 +5,9 @@
 
 namespace leasehold::test {
 
-/// While it lives, one allocation of this program fails: the one with that number, from 1; 0: none.
-/// It should live only while the library runs, so that Boost.Test does not notice. For one thread.
-/// failing_memory.cpp replaces the allocation functions of the program that it is a part of.
+/// During its lifetime, one allocation of this program fails: the one with that number, from 1. 0:
+/// none. It should exist only while the library runs, so that Boost.Test is not affected. For one
+/// thread. failing_memory.cpp replaces the allocation functions of its program.
 class failing_memory
 {
 public:
@@ -19,7 +19,7 @@ public:
     /// Whether there were that many allocations.
     [[nodiscard]] bool reached() const noexcept { return counted() >= index_; }
 
-    /// The number of allocations since the last of these began.
+    /// The number of allocations since the last object was constructed.
     [[nodiscard]] static std::size_t counted() noexcept;
 
     /// Whether one exists.

@@ -19,7 +19,7 @@ bool off(const asio::any_io_executor& executor)
     return strand != nullptr && !strand->running_in_this_thread();
 }
 
-// Known only for the usual strands; others pass.
+// Detected only for the usual strands. Others are accepted.
 bool off_the_strand(const asio::any_io_executor& executor)
 {
     return off<asio::strand<asio::io_context::executor_type>>(executor) ||
@@ -384,8 +384,8 @@ void fake_store::keep_at_close()
 
 void fake_store::on_context_end() noexcept
 {
-    // Handlers may refer to the context; they are destroyed with it, and without the lock, as their
-    // destructors may call back.
+    // Handlers may refer to the context. They are destroyed with it, and without the mutex, because
+    // their destructors may call back.
     calls<acquire_call, acquire_handler> acquires;
     calls<renew_call, renew_handler> renewals;
     calls<release_call, release_handler> releases;

@@ -21,10 +21,10 @@
 
 namespace leasehold::test {
 
-/// A store with all replies given by the test. Calls are recorded in their order and wait for a
-/// reply; the first of each kind has the index 0. Handlers and listener are called on the strand
-/// and never inside a call. Functions that are not of `store` may be called from any thread. Made
-/// with `std::make_shared`.
+/// A store whose replies the test supplies. Calls are recorded in order and wait for a reply. The
+/// first of each kind has the index 0. Handlers and listener are called on the strand and never
+/// inside a call. Functions that are not of `store` may be called from any thread. Create it with
+/// `std::make_shared`.
 class fake_store final : public store,
                          public detail::context_observer,
                          public std::enable_shared_from_this<fake_store>
@@ -91,8 +91,8 @@ public:
 
     // store
     void open(const asio::any_io_executor& strand, store_listener& listener) override;
-    /// Outstanding calls are answered with `outcome_unknown`, and later ones with
-    /// `store_unavailable`, unless `keep_at_close`.
+    /// Completes outstanding calls with `outcome_unknown`, unless `keep_at_close`, and later ones
+    /// with `store_unavailable`.
     void close() override;
     void async_acquire(const acquire_request& request, acquire_handler handler) override;
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override;
@@ -123,16 +123,16 @@ public:
     std::string misuse() const;
     /// @}
 
-    /// @name Replies. Throw `std::logic_error` if there is no such call, or it was answered.
+    /// @name Replies. They throw `std::logic_error` if there is no such call, or it was answered.
     /// @{
     void complete_acquire(std::size_t index, error_code code, acquire_reply reply = {});
     void complete_renew(std::size_t index, error_code code, renew_reply reply = {});
     void complete_release(std::size_t index, error_code code, release_reply reply = {});
 
-    /// @param known The store knew of an earlier one.
+    /// @param known The store knows an earlier heartbeat.
     void complete_alive(std::size_t index, error_code code, bool known = true);
 
-    /// The last of `described`.
+    /// Answers the last of `described`.
     void describe(client_info said);
 
     /// The store has drained.
@@ -154,17 +154,18 @@ public:
     void disconnect(error_code why, store_partition partition = 0);
     void explain(error_code code, diagnostics details, store_partition partition = 0);
 
-    /// Names that begin with "1:" are in partition 1 from now on, with "2:" in 2; others in 0.
+    /// From now on, names that begin with "1:" are in partition 1, those with "2:" in 2, and others
+    /// in 0.
     void split() noexcept { split_ = true; }
-    /// The name is in this partition from now on.
+    /// From now on, the name is in this partition.
     void move(std::string name, store_partition to);
     [[nodiscard]] store_partition partition_of(std::string_view name) const noexcept override;
 
-    /// To be set before the client is made.
+    /// Set before the client is created.
     store_traits can;
     [[nodiscard]] store_traits traits() const noexcept override { return can; }
 
-    /// It has something to drain.
+    /// Whether there is something to drain.
     bool drains = false;
     std::size_t drains_count = 0; ///< The number of calls to drain.
 
@@ -176,7 +177,7 @@ public:
     /// Called for a release request, inside the call.
     std::function<void()> on_release;
 
-    /// Leaves outstanding calls unanswered at `close`, as a slow store may for a while.
+    /// Leaves outstanding calls unanswered at `close`, like a slow store.
     void keep_at_close();
 
 private:

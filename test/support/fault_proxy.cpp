@@ -83,7 +83,7 @@ struct chunk
     std::string bytes{};
 };
 
-// The Redis protocol answers these with pushes, and not with a reply.
+// The Redis protocol answers these requests with pushes, and not with a reply.
 bool has_reply(const resp_value& request)
 {
     if (request.items.empty())
@@ -105,14 +105,14 @@ struct half
     socket_t& to;
     asio::steady_timer timer;
     std::array<char, 65536> buffer{};
-    std::string unread; // received, and not a whole request or reply yet
+    std::string unread; // received, and not a complete request or reply yet
     std::deque<chunk> queue;
     std::optional<std::size_t> cut_after;
     bool opaque = false;
     bool writing = false;
     bool waiting = false;
     bool lost_bytes = false;
-    bool closing = false; // nothing is queued any more
+    bool closing = false; // no more data is queued
     bool ended = false;
 };
 
@@ -158,7 +158,7 @@ public:
         thread_.join();
     }
 
-    /// Runs `function` on the proxy's thread and returns when it is done.
+    /// Runs `function` on the thread of the proxy and returns when it has ended.
     template <class Function>
     void call(Function function)
     {
@@ -382,8 +382,8 @@ private:
             emit(link, side, std::exchange(side.unread, {}));
     }
 
-    /// Takes the first trap of this kind that is set for the request; an empty text is for any next
-    /// byte.
+    /// Takes the first trap of this kind that is set for the request. An empty text matches any
+    /// next byte.
     std::optional<trap> take_trap(trap::action action, std::string_view request)
     {
         const auto found = std::find_if(traps_.begin(), traps_.end(), [&](const trap& each) {

@@ -13,13 +13,14 @@
 
 namespace leasehold::test {
 
-/// A proxy between clients and one server, on a thread of its own, that simulates network faults.
+/// A proxy between clients and one server, on its own thread, that simulates network faults.
 ///
-/// Every function may be called from any thread. A fault is in effect when the function that
-/// switches it on has returned, for bytes that the proxy has not written yet. Faults with a text
-/// act on requests that contain it, once, on any connection. The proxy can separate the requests of
-/// the Redis protocol and find their replies. It forwards data that it cannot read (TLS) as bytes,
-/// and faults with a text do not see it. Requests and replies travel whole.
+/// Every function may be called from any thread. When a function that switches on a fault has
+/// returned, the fault is in effect for bytes that the proxy has not written yet. Faults with a
+/// text act on requests that contain it, once, on any connection. The proxy can separate the
+/// requests of the Redis protocol and find their replies. It forwards data that it cannot read
+/// (TLS) as bytes, and faults with a text do not see it. Requests and replies are forwarded as a
+/// whole.
 class fault_proxy
 {
 public:
@@ -48,14 +49,14 @@ public:
     stream_endpoint endpoint() const { return loopback_endpoint(port()); }
     std::string url() const { return "redis://127.0.0.1:" + std::to_string(port()); }
 
-    /// @name How bytes are forwarded. Each of these replaces the one before it.
+    /// @name How bytes are forwarded. Each function replaces the mode set before.
     /// @{
-    void forward(); ///< As a network does. Stalled data is delivered; a connection that lost bytes
-                    ///< is reset.
-    void drop_requests(); ///< Requests vanish, replies pass.
-    void drop_replies();  ///< Requests pass, replies vanish.
-    void drop();          ///< Both vanish, and nothing is closed.
-    void stall();         ///< Nothing passes and nothing is closed, but `forward` delivers it late.
+    void forward();       ///< Stalled data is delivered. A connection that lost bytes is reset.
+    void drop_requests(); ///< Drops requests, forwards replies.
+    void drop_replies();  ///< Forwards requests, drops replies.
+    void drop();          ///< Drops both, without closing a connection.
+    /// Holds back all data, without closing a connection. `forward` delivers it later.
+    void stall();
     void stall_requests(); ///< Only requests are held back.
     void stall_replies();  ///< Only replies are held back.
     /// @}
@@ -65,23 +66,23 @@ public:
         std::uint16_t from;
         std::uint16_t to;
     };
-    /// Replaces each string in replies that is one of these ports by another, but not in pushes.
-    /// For servers that announce the addresses of others.
+    /// Replaces each of these ports in replies by another, but not in pushes. For servers that
+    /// announce the addresses of others.
     void translate(std::vector<translation> ports);
 
     void delay(milliseconds each_way); ///< Delays all data that arrives from now on.
 
-    void reset_all(); ///< Every connection ends with RST.
-    void refuse();    ///< New connections are refused; existing ones continue.
+    void reset_all(); ///< Resets every connection.
+    void refuse();    ///< Refuses new connections. Existing ones continue.
     void accept();    ///< Listens again, on the same port.
-    void lead_to(const stream_endpoint& other); ///< New connections; existing ones stay.
+    void lead_to(const stream_endpoint& other); ///< Affects new connections only.
 
     /// @name Faults that happen once
     /// @{
 
-    /// Counts from the first request with this text (empty: from the next byte of any client);
-    /// after `count` bytes the connection is reset on both sides. The server gets these bytes and
-    /// no more.
+    /// Counts from the first request with this text, or, if empty, from the next byte of any
+    /// client. After `count` bytes, the connection is reset on both sides. The server gets exactly
+    /// these bytes.
     void cut_after_request_bytes(std::size_t count, std::string text = {});
     /// The same for the reply to that request (empty: for the next byte of the server).
     void cut_after_reply_bytes(std::size_t count, std::string text = {});
@@ -95,19 +96,19 @@ public:
 
     counters count() const;
 
-    /// @name Events. Each throws `std::runtime_error` when `limit` passes. Requests count from the
-    /// start, or the last `forget`.
+    /// @name Events. Each function throws `std::runtime_error` after `limit`. Requests count from
+    /// the start, or the last `forget`.
     /// @{
     void wait_for_request(const std::string& text, std::size_t times = 1,
                           milliseconds limit = default_limit);
-    /// The server's reply has reached the proxy, whether it was forwarded or not.
+    /// Waits until the server's reply has reached the proxy, whether it was forwarded or not.
     void wait_for_reply_to(const std::string& text, std::size_t times = 1,
                            milliseconds limit = default_limit);
     void wait_until(const std::function<bool(const counters&)>& reached,
                     milliseconds limit = default_limit);
     /// @}
 
-    void forget(); ///< The requests and replies seen so far; the counters stay.
+    void forget(); ///< Forgets the requests and replies so far, but not the counters.
 
 private:
     class core_fixture;

@@ -47,7 +47,7 @@ struct connection
     socket_t server;
     std::array<char, 16384> from_client{};
     std::array<char, 16384> from_server{};
-    std::string unread; ///< Of requests.
+    std::string unread; ///< Part of a request.
     bool forged = false;
     forging_proxy::pieces answer;
     std::size_t sent = 0;
@@ -55,7 +55,7 @@ struct connection
 
 using connection_ptr = std::shared_ptr<connection>;
 
-// Whether the other side has read everything that was written, as far as the system reports.
+// Whether the peer has read all written bytes, as far as the system reports.
 bool is_read([[maybe_unused]] socket_t& socket)
 {
 #ifdef SIOCOUTQ
@@ -189,9 +189,9 @@ private:
             error_code failed;
             asio::write(link->client, asio::buffer(link->answer[link->sent++]), failed);
             if (failed)
-                return; // the read sees its end
+                return; // the read detects its end
         }
-        // There is no event when the other side has read.
+        // There is no event when the peer has read.
         asio::post(context_, [this, link] { send_answer(link); });
     }
 

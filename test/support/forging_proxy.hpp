@@ -11,13 +11,13 @@
 
 namespace leasehold::test {
 
-/// A proxy between clients and one server, on a thread of its own, that answers for the server with
-/// bytes that no server sends. Every function may be called from any thread.
+/// A proxy between clients and one server, on its own thread, that answers for the server with
+/// malformed bytes. Every function may be called from any thread.
 class forging_proxy
 {
 public:
-    /// The pieces in which the bytes are sent. On a local socket, each when the client has read the
-    /// one before it, so that it reads them one by one.
+    /// The pieces in which the bytes are sent. On a local socket, each is sent when the client has
+    /// read the one before, so that it reads them one by one.
     using pieces = std::vector<std::string>;
 
     /// Listens on a local socket, or on a port of 127.0.0.1.
@@ -30,7 +30,7 @@ public:
     std::uint16_t port() const noexcept; ///< 0 if it listens on a local socket.
 
     /// Each request with this text, on any connection, gets one of the replies, in this order, and
-    /// does not reach the server. After that the connection is silent, and stays open until the
+    /// does not reach the server. After that, the connection is silent, and remains open until the
     /// client ends it. When all replies are used, requests pass again.
     void forge(std::string text, std::vector<pieces> answers);
 
@@ -38,7 +38,7 @@ public:
     std::size_t left() const;
 
     /// Waits until all replies were used, and the clients have ended each connection that got one.
-    /// Throws `std::runtime_error` when `limit` passes.
+    /// Throws `std::runtime_error` after `limit`.
     void wait_until_ended(std::chrono::milliseconds limit = std::chrono::seconds(60));
 
 private:

@@ -22,7 +22,7 @@ public:
         : process({LEASEHOLD_TEST_HOLDER, server.unix_url()}, std::move(environment))
     {}
 
-    /// @param grace It sends heartbeats (`lock_options::dead_holder_grace`).
+    /// @param grace If not 0, it sends heartbeats (`lock_options::dead_holder_grace`).
     std::uint64_t lock(const std::string& name, milliseconds lease, milliseconds grace = {})
     {
         write_line("lock " + name + ' ' + std::to_string(lease.count()) + ' ' +
@@ -35,7 +35,7 @@ public:
         write_line("lock " + name + ' ' + std::to_string(lease.count()));
     }
 
-    /// Waits until it has the requested lock; returns its fence.
+    /// Waits until it has acquired the requested lock. Returns the fence.
     std::uint64_t locked()
     {
         for (;;) {
@@ -52,7 +52,7 @@ public:
         return next_line();
     }
 
-    /// For replies that are a word and a number.
+    /// For replies that consist of a word and a number.
     std::int64_t number(const std::string& request)
     {
         const std::string line = ask(request);

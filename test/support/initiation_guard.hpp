@@ -7,7 +7,7 @@
 
 namespace leasehold::test {
 
-/// Lives while an initiating function runs; its handler can check whether it was called inside it,
+/// Exists while an initiating function runs. Its handler can check whether it was called inside it,
 /// on the same thread.
 ///
 ///   {

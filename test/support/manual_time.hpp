@@ -12,7 +12,7 @@
 
 namespace leasehold::test {
 
-/// A clock that a test moves; for one thread. Its counts stay available when its client has
+/// A clock that a test moves, for one thread. Its counts remain available after its client has
 /// ended.
 class manual_time
 {
@@ -65,10 +65,10 @@ public:
     clock::time_point now() const noexcept { return state_->now; }
     void set(clock::time_point now) noexcept { state_->now = now; }
 
-    /// The time of the next wake-up; the maximum if there is none.
+    /// The time of the next wake-up, or the maximum if there is none.
     clock::time_point wake_at() const noexcept { return state_->wake_at; }
 
-    /// Posts the wake-up that is due. False if none is.
+    /// Posts the due wake-up. Returns false if there is none.
     bool wake()
     {
         if (!state_->wake || state_->wake_at > state_->now)
@@ -86,7 +86,7 @@ public:
     std::size_t requests() const noexcept
     {
         return state_->requests;
-    } ///< Times that one was asked for.
+    } ///< The number of requested wake-ups.
 
 private:
     std::shared_ptr<state> state_ = std::make_shared<state>();

@@ -41,7 +41,7 @@ public:
         run_until(context, std::move(done));
     }
 
-    /// Runs what is ready now, and no more.
+    /// Runs the handlers that are ready now.
     void poll()
     {
         context.restart();

@@ -9,7 +9,7 @@
 
 namespace leasehold::test {
 
-/// Runs what is ready, and the wake-ups that are due by a clock that is moved by hand.
+/// Runs the ready handlers, and the due wake-ups of a clock that the test moves.
 template <class Time>
 void run_due(boost::asio::io_context& context, Time& time)
 {
@@ -20,7 +20,7 @@ void run_due(boost::asio::io_context& context, Time& time)
 }
 
 /// Moves the clock from one wake-up to the next, for the given time.
-/// @param run Runs what is due: before the clock moves, at each wake-up, and in the end.
+/// @param run Runs the due handlers: before the clock moves, at each wake-up, and at the end.
 template <class Time, class Function>
 void move_time(Time& time, clock::duration by, Function run)
 {

@@ -12,7 +12,7 @@
 namespace leasehold::test {
 
 /// For changes of servers without an event: checks every few milliseconds. A server that ends the
-/// connection, or answers something else, is asked again. When `limit` passes, throws
+/// connection, or answers something else, is polled again. After `limit`, throws
 /// `std::runtime_error` with the text of `failure`.
 inline void poll_servers(const std::function<bool()>& reached, std::chrono::milliseconds limit,
                          const std::function<std::string()>& failure)

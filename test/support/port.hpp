@@ -5,7 +5,7 @@
 
 namespace leasehold::test {
 
-/// A loopback TCP port that is assigned to no other program while this object lives, although
+/// A loopback TCP port that no other program gets during the lifetime of this object, although
 /// nothing listens on it.
 ///
 /// A socket bound to it, which never listens, prevents its use for port 0 and for outgoing

@@ -16,7 +16,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// A socket pair instead of a pipe: writing to a program that has gone is then an error and not a
+// A socket pair instead of a pipe: writing to a program that has ended is then an error and not a
 // signal.
 std::pair<int, int> channel()
 {
@@ -73,7 +73,7 @@ void process::close_input()
     close_and_forget(input_);
 }
 
-// False if nothing came within the limit; the end of the output counts as something.
+// Returns false if there was no output within the limit. The end of the output counts as output.
 bool process::fill(std::chrono::milliseconds limit)
 {
     pollfd watched{.fd = output_, .events = POLLIN, .revents = 0};

@@ -11,8 +11,8 @@
 
 namespace leasehold::test {
 
-/// A helper program that a test talks to in lines, through its standard input and output. Killed by
-/// the destructor, and with the thread that started it. One thread at a time.
+/// A helper program that communicates with a test in lines, through its standard input and output.
+/// Killed by the destructor, and with the thread that started it. One thread at a time.
 class process
 {
 public:
@@ -25,13 +25,13 @@ public:
 
     void write_line(
         std::string_view line); ///< Throws `std::runtime_error` if the program no longer reads.
-    void close_input();         ///< The program sees the end of its input.
+    void close_input();         ///< Ends the input of the program.
 
-    /// The next line without its end; empty if there will be none. Throws `std::runtime_error` when
-    /// `limit` passes.
+    /// The next line without its end. Empty at the end of the output. Throws `std::runtime_error`
+    /// after `limit`.
     std::optional<std::string> read_line(std::chrono::milliseconds limit = default_limit);
-    /// Reads lines until one is `line`; throws `std::runtime_error` if the output ends before, or
-    /// `limit` passes.
+    /// Reads lines until one is `line`. Throws `std::runtime_error` if the output ends before, or
+    /// after `limit`.
     void expect(std::string_view line, std::chrono::milliseconds limit = default_limit);
     bool has_line(); ///< Whether a line can be read without waiting.
 

@@ -8,7 +8,7 @@
 
 namespace leasehold::test {
 
-/// A request for one fence that waits in the queue, if there is one. It refers to both texts.
+/// A request for one fence that waits in the queue, if the store has one. It refers to both texts.
 inline acquire_request queued_request(std::string_view name, std::string_view owner)
 {
     using namespace std::chrono_literals;

@@ -13,7 +13,7 @@
 
 namespace leasehold::test {
 
-/// Independent servers, on ports of their own on 127.0.0.1.
+/// Independent servers, on separate ports of 127.0.0.1.
 class quorum_deployment
 {
 public:
@@ -33,7 +33,7 @@ public:
         return all;
     }
 
-    /// Reconnects fast.
+    /// Settings that reconnect fast.
     [[nodiscard]] config settings() const
     {
         config made(url());
@@ -44,14 +44,15 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return servers_.size(); }
     redis_server& operator[](std::size_t number) { return *servers_.at(number); }
 
-    /// The same to all.
+    /// Sends the same command to all servers.
     void command(const resp_client::words& words)
     {
         for (const auto& each : servers_)
             each->connect().command(words);
     }
 
-    /// It grants locks: it has become a member since its start, and its silence has ended.
+    /// Whether the server grants locks: it has become a member since its start, and its silence has
+    /// ended.
     [[nodiscard]] bool is_member(std::size_t number)
     {
         resp_client look = (*this)[number].connect();

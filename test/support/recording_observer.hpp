@@ -74,8 +74,8 @@ public:
         return count_locked(event_kind);
     }
 
-    /// Blocks until `times` events of this kind have come; for contexts that run on other threads.
-    /// Throws `std::runtime_error` when `limit` passes.
+    /// Blocks until `times` events of this kind have come, for contexts that run on other threads.
+    /// Throws `std::runtime_error` after `limit`.
     void wait_for(kind event_kind, std::size_t times = 1,
                   std::chrono::milliseconds limit = std::chrono::seconds(10)) const
     {

@@ -12,8 +12,7 @@ struct config;
 
 namespace leasehold::test {
 
-/// An application that has a Redis connection of its own, on a context and a thread of its own.
-/// Ended by the destructor.
+/// An application with its own Redis connection, context and thread. Ended by the destructor.
 class redis_application
 {
 public:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto start_limit = std::chrono::seconds(30);
 
-// A server that requires a password is ready as well.
+// A server that requires a password counts as ready.
 bool ready(const redis_server& server)
 {
     try {
@@ -56,8 +56,8 @@ std::string redis_server::log() const
 
 void redis_server::start()
 {
-    // The port is reserved, but another program may ignore that: then it is a new one, except after
-    // a restart.
+    // The port is reserved, but another program may ignore that. The server then gets a new one,
+    // except after a restart.
     const bool first = !std::filesystem::exists(directory_.file("log"));
     for (int attempt = 1;; ++attempt) {
         try {
@@ -90,7 +90,7 @@ void redis_server::try_to_start()
     command.insert(command.end(), options_.begin(), options_.end());
     process_ = child({.command = std::move(command), .environment = setup_.environment});
 
-    // A process of another program has no event; it is polled until it answers or ends.
+    // The start of another process has no event, so it is polled until it answers or ends.
     const auto limit = std::chrono::steady_clock::now() + start_limit;
     while (!ready(*this)) {
         if (!process_.running())

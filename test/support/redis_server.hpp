@@ -20,9 +20,8 @@ struct redis_setup
     environment_t environment{};
 };
 
-/// A redis-server process of the test's own, on a socket in a directory of its own. Ended by the
-/// destructor, and with the thread that started it. It keeps nothing on disk unless the options
-/// require it.
+/// A redis-server process for one test, on a socket in its own directory. Ended by the destructor,
+/// and with the thread that started it. It keeps nothing on disk unless the options require it.
 class redis_server
 {
 public:
@@ -35,7 +34,7 @@ public:
 
     const std::string& socket() const noexcept { return socket_; }
     std::uint16_t port() const; ///< Throws if no port was requested.
-    std::string url() const;    ///< The TCP one if there is one, otherwise the local one.
+    std::string url() const;    ///< The TCP URL if there is one, otherwise the local one.
     std::string unix_url() const { return "unix://" + socket_; }
     std::string tcp_url() const { return "redis://127.0.0.1:" + std::to_string(port()); }
     stream_endpoint endpoint() const { return local_endpoint(socket_); }
@@ -48,16 +47,18 @@ public:
     pid_t pid() const noexcept { return process_.pid(); }
     bool running() { return process_.running(); }
 
-    void kill() { process_.kill(); } ///< SIGKILL; gone when it returns.
+    void kill() { process_.kill(); } ///< Sends SIGKILL. The server has ended when this returns.
     void pause() { process_.pause(); }
     void resume() { process_.resume(); }
-    void terminate(); ///< SIGTERM: it saves its data if it has to, and is gone when this returns.
+    /// Sends SIGTERM. The server saves its data if configured, and has ended when this returns.
+    void terminate();
 
-    /// Starts it again after `kill` or `terminate`: the same directory, socket, port and options.
+    /// Starts it again after `kill` or `terminate`, with the same directory, socket, port and
+    /// options.
     void start();
-    /// Kills it and starts it again.
+    /// Kills the server and starts it again.
     void restart();
-    /// As `restart`, and deletes its data from the disk in between.
+    /// Like `restart`, but deletes its data from the disk in between.
     void restart_empty();
 
 private:

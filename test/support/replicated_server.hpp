@@ -28,7 +28,7 @@ public:
     [[nodiscard]] redis_server& master() noexcept { return master_; }
     [[nodiscard]] redis_server& replica(std::size_t index) { return *replicas_.at(index); }
 
-    /// Returns when that many follow.
+    /// Returns when that many replicas follow.
     void wait_for(std::size_t replicas)
     {
         wait_until([&] {

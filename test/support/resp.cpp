@@ -7,7 +7,7 @@ namespace {
 
 constexpr int max_depth = 32;
 
-// Reads from the front of `rest`; false if it ends too early.
+// Reads from the front of `rest`. Returns false if it ends too early.
 class reader
 {
 public:
@@ -43,13 +43,13 @@ public:
             return true;
         case '_': return true;
         case '$': return bulk(out, kind::string, number(head), 0);
-        case '=': return bulk(out, kind::string, number(head), 4); // "txt:" in front
+        case '=': return bulk(out, kind::string, number(head), 4); // "txt:" precedes it
         case '!': return bulk(out, kind::error, number(head), 0);
         case '*':
         case '~': return many(out, kind::array, number(head), depth);
         case '>': return many(out, kind::push, number(head), depth);
         case '%': return many(out, kind::array, 2 * number(head), depth);
-        default: { // '|': attributes are in front of the value that they belong to
+        default: { // '|': attributes precede the value that they belong to
             resp_value ignored;
             return many(ignored, kind::array, 2 * number(head), depth) && value(out, depth + 1);
         }

@@ -21,9 +21,9 @@ struct resp_value
         status,
         error,
         integer,
-        string, ///< Values with a text: bulk and verbatim strings, doubles and big numbers.
+        string, ///< Types with a text: bulk and verbatim strings, doubles and big numbers.
         boolean,
-        array, ///< Also sets; maps are arrays of alternating keys and values.
+        array, ///< Also sets. Maps are arrays of alternating keys and values.
         push,
     };
 
@@ -36,13 +36,13 @@ struct resp_value
     bool is_error() const noexcept { return type == kind::error; }
 };
 
-/// The bytes are not the Redis protocol.
+/// The bytes are not valid in the Redis protocol.
 struct resp_malformed : std::runtime_error
 {
     using std::runtime_error::runtime_error;
 };
 
-/// The value that `bytes` begins with and its length; empty if it is not complete. Throws
+/// The first value of `bytes`, and its length. Empty if it is not complete. Throws
 /// `resp_malformed`.
 std::optional<std::pair<resp_value, std::size_t>> parse_resp(std::string_view bytes);
 

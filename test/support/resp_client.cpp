@@ -29,7 +29,8 @@ std::uint64_t number_of(std::string_view text)
 
 } // namespace
 
-// Asio's synchronous functions have no time limit; its asynchronous ones, run for a while, have.
+// Asio's synchronous functions have no time limit, but its asynchronous ones can be run for a
+// limited time.
 template <class Start>
 boost::system::error_code resp_client::run(Start start)
 {
@@ -92,7 +93,7 @@ bool resp_client::wait_until_closed()
             receive();
     }
     catch (const resp_disconnected&) {
-        return socket_.is_open(); // our own limit closes it
+        return socket_.is_open(); // this client's time limit closes it
     }
 }
 

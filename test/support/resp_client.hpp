@@ -45,8 +45,8 @@ struct resp_unexpected : std::runtime_error
 };
 
 /// A connection to a Redis server for tests: one command at a time, each waits for its reply. One
-/// thread at a time. Every function throws `resp_disconnected` if the server cannot be reached or
-/// the limit passes.
+/// thread at a time. Every function throws `resp_disconnected` if the server cannot be reached, or
+/// after the time limit.
 class resp_client
 {
 public:
@@ -55,23 +55,23 @@ public:
     explicit resp_client(const stream_endpoint& server,
                          std::chrono::milliseconds limit = std::chrono::seconds(10));
 
-    /// Sends a command and returns its reply, also an error.
+    /// Sends a command and returns its reply, which may be an error.
     resp_value command(const words& command);
 
-    /// As `command`, but throw `resp_unexpected` if the reply is an error or cannot be converted to
-    /// that type.
+    /// Like `command`, but these throw `resp_unexpected` if the reply is an error or cannot be
+    /// converted to that type.
     std::int64_t integer(const words& command);
     std::string string(const words& command);
     std::optional<std::string> maybe_string(const words& command); ///< Empty for nil.
     std::vector<std::string> strings(const words& command);
-    void done(const words& command); ///< Any reply but an error.
+    void done(const words& command); ///< Any reply except an error.
 
     /// The two halves of `command`, and for pushes of servers.
     void send(const words& command) { send_bytes(make_request(command)); }
     void send_bytes(std::string_view bytes);
     resp_value receive();
 
-    /// Whether the server has ended the connection: waits for it up to the limit.
+    /// Whether the server has ended the connection. Waits for that up to the limit.
     bool wait_until_closed();
 
     /// INFO of one section: field → value.

@@ -10,8 +10,8 @@
 namespace leasehold::test {
 
 /// Runs handlers of `context` on this thread until `done()` is true, and no further. Waits even if
-/// there is nothing to run, because another thread may post work. Throws `std::runtime_error` when
-/// `limit` passes: a lost completion ends the test instead of hanging it.
+/// there is nothing to run, because another thread may post work. Throws `std::runtime_error` after
+/// `limit`: a lost completion ends the test instead of hanging it.
 template <class Predicate>
 void run_until(boost::asio::io_context& context, Predicate done,
                std::chrono::milliseconds limit = std::chrono::seconds(10))

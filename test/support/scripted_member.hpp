@@ -16,8 +16,8 @@
 
 namespace leasehold::test {
 
-/// A member of a quorum with all replies given by the test; for one thread. Requests are kept in
-/// their order.
+/// A member of a quorum whose replies the test supplies, for one thread. Requests are kept in
+/// order.
 class scripted_member
 {
 public:
@@ -72,17 +72,18 @@ public:
         std::vector<adoption> adoptions;
         std::vector<seeding> seeds;
         std::vector<handler<quorum::entered>> entries;
-        std::vector<store::describe_handler> questions; ///< Questions for the record of a holder.
+        std::vector<store::describe_handler> questions; ///< Requests for the record of a holder.
         client_info own;
-        std::string order;                 ///< The order of requests, a letter each: v, r.
-        std::vector<std::uint64_t> nonces; ///< The nonces of looks.
-        std::vector<std::string> watches;  ///< And their ends, as "watch name", "unwatch name".
+        std::string order;                 ///< The order of requests, one letter each: v, r.
+        std::vector<std::uint64_t> nonces; ///< The nonces of polls.
+        /// Watches and their ends, as "watch name", "unwatch name".
+        std::vector<std::string> watches;
     };
 
     scripted_member() = default;
     scripted_member(const scripted_member&) = delete;
     scripted_member& operator=(const scripted_member&) = delete;
-    /// An unanswered request keeps the store, and so this object.
+    /// An unanswered request keeps the store, and therefore this object.
     ~scripted_member() { const state unanswered = std::exchange(*state_, {}); }
 
     [[nodiscard]] std::unique_ptr<quorum::member> make() const
@@ -92,7 +93,7 @@ public:
     [[nodiscard]] state& operator*() const noexcept { return *state_; }
     [[nodiscard]] state* operator->() const noexcept { return state_.get(); }
 
-    /// Calls it on the strand, later.
+    /// Calls the function on the strand, later.
     template <class Function>
     void post(Function function) const
     {

@@ -32,7 +32,7 @@ struct sentinel_deployment::sentinel
         start();
     }
 
-    /// It keeps its state in its file.
+    /// A Sentinel keeps its state in its file.
     void start()
     {
         process = child(
@@ -51,8 +51,8 @@ struct sentinel_deployment::sentinel
         if (!process.running())
             throw std::runtime_error("a sentinel ended at start:\n" + log());
         resp_client client = connect();
-        // They look for each other every two seconds, and for replicas every ten; Redis 7 lets that
-        // be changed.
+        // Sentinels search for each other every two seconds, and for replicas every ten. Redis 7
+        // allows shorter periods.
         client.command({"SENTINEL", "DEBUG", "publish-period", "100", "info-period", "500"});
         const resp_value state = client.command({"SENTINEL", "MASTER", name()});
         return field(state, "flags") == "master" &&
@@ -115,7 +115,7 @@ void sentinel_deployment::isolate_master()
 {
     isolated_ = std::make_unique<resp_client>(master().endpoint());
     resp_client& client = *isolated_;
-    // Only new connections are refused.
+    // This rejects only new connections.
     client.done({"CONFIG", "SET", "maxclients", "1"});
     client.done({"CLIENT", "KILL", "TYPE", "replica"});
     const std::string all = client.string({"CLIENT", "LIST"});
@@ -140,8 +140,8 @@ void sentinel_deployment::switch_master()
     const auto switched = [&] {
         if (finds_new_master())
             return true;
-        // Sentinel gives a failover up if it cannot find a replica that answers in time; the
-        // requester has to repeat it.
+        // Sentinel gives up a failover if no replica answers in time. The requester has to repeat
+        // it.
         resp_client first = connect_to_sentinel(0);
         const resp_value state = first.command({"SENTINEL", "MASTER", name()});
         if (field(state, "port") == std::to_string(master().port()) &&

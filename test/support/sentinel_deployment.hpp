@@ -13,15 +13,15 @@
 
 namespace leasehold::test {
 
-/// A master, two replicas and three Sentinels that watch them, all on ports of their own on
-/// 127.0.0.1. Takes a few seconds to start. A failover takes one or two after the master is gone.
+/// A master, two replicas and three Sentinels that watch them, all on separate ports of 127.0.0.1.
+/// Takes a few seconds to start. A failover takes one or two seconds after the master is lost.
 class sentinel_deployment
 {
 public:
     static constexpr std::size_t server_count = 3;
     static constexpr std::size_t sentinel_count = 3;
     static constexpr std::chrono::milliseconds limit = std::chrono::seconds(
-        60); ///< For each wait; `std::runtime_error` after it.
+        60); ///< For each wait, then `std::runtime_error`.
 
     /// Returns when the replicas follow, and each Sentinel knows the replicas and the other
     /// Sentinels.
@@ -42,24 +42,25 @@ public:
 
     void kill_master() { master().kill(); }
     void pause_master() { master().pause(); }
-    /// Cuts the master off from replicas, Sentinels and new connections. Connections of other
-    /// clients stay and are served, so their writes are lost with the failover.
+    /// Disconnects the master from replicas, Sentinels and new connections. Existing connections of
+    /// other clients remain and are served, so their writes are lost with the failover.
     void isolate_master();
-    /// A master that was isolated can be reached again.
+    /// Makes an isolated master reachable again.
     void end_isolation();
-    /// Lets Sentinel fail over while the master is well, and waits as below: the master becomes a
-    /// replica, and Sentinel makes it close its clients' connections. (For a demotion that leaves
-    /// them open, send REPLICAOF to the server.)
+    /// Lets Sentinel fail over while the master is available, and waits as below: the master
+    /// becomes a replica, and Sentinel makes it close its clients' connections. (For a demotion
+    /// that keeps them open, send REPLICAOF to the server.)
     void switch_master();
 
     /// Waits until every running Sentinel names another master than the last one and that server
-    /// agrees; it is `master()` then.
+    /// agrees. `master()` then returns it.
     void wait_for_new_master();
 
     void kill_sentinel(std::size_t index);
-    void start_sentinel(std::size_t index); ///< Again, with its saved state.
+    void start_sentinel(std::size_t index); ///< Starts it again, with its saved state.
 
-    /// Waits until all Sentinels name one server that the other two follow; it is `master()` then.
+    /// Waits until all Sentinels name one server that the other two follow. `master()` then returns
+    /// it.
     void wait_until_whole();
 
 private:
@@ -72,7 +73,8 @@ private:
     std::vector<std::unique_ptr<redis_server>> servers_;
     std::vector<std::unique_ptr<sentinel>> sentinels_;
     std::size_t master_ = 0;
-    std::unique_ptr<resp_client> isolated_; ///< To a master that accepts no other connection.
+    /// A connection to the isolated master, which accepts no other.
+    std::unique_ptr<resp_client> isolated_;
 };
 
 } // namespace leasehold::test

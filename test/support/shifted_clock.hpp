@@ -10,9 +10,9 @@
 namespace leasehold::test {
 
 /// The wall clock of the servers that are started with its environment, for example `redis_server
-/// server({}, {.environment = clock.environment()})`. Changes are in effect when the server next
-/// reads its clock. The machine's clock stays as it is. Linux only: `available` is false elsewhere,
-/// and the constructor throws.
+/// server({}, {.environment = clock.environment()})`. Changes take effect when the server next
+/// reads its clock. The clock of the machine is not changed. Linux only: `available` is false
+/// elsewhere, and the constructor throws.
 class shifted_clock
 {
 public:
@@ -25,12 +25,13 @@ public:
 
     environment_t environment() const;
 
-    void set(std::chrono::microseconds offset); ///< From the machine's clock. Ends a freeze.
+    /// Relative to the clock of the machine. Ends a freeze.
+    void set(std::chrono::microseconds offset);
     void advance(std::chrono::microseconds by); ///< Negative: back.
     void freeze();                              ///< Stops the clock until `set` or `thaw`.
     void thaw();                                ///< Continues from the time at which it stopped.
-    /// `freeze`, and the process's timers stop as well, for good: some servers derive their wall
-    /// clock from the monotonic one. They do not end before they are killed.
+    /// Like `freeze`, but the process's timers also stop, permanently: some servers derive their
+    /// wall clock from the monotonic one. They do not end before they are killed.
     void freeze_all();
 
 private:

@@ -28,10 +28,10 @@ using testing::store_session;
 
 using lab_factory = std::function<std::unique_ptr<store_lab>()>;
 
-/// Requests as tests of stores send them.
+/// Requests in the form of store tests.
 namespace contract = testing::contract;
 
-/// Registers every case of the contract with Boost.Test, each on a lab of its own.
+/// Registers every case of the contract with Boost.Test, each with its own lab.
 inline bool add_store_contract(const lab_factory& make_lab)
 {
     for (const testing::contract_case& each : testing::store_contract()) {

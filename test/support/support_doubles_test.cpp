@@ -1,4 +1,4 @@
-// The test doubles themselves: each of them detects what it is made for.
+// Tests of the test doubles: each detects the errors for which it was made.
 #include <boost/test/unit_test.hpp>
 
 #include "support/completion.hpp"
@@ -37,7 +37,7 @@ using granted_t = acquire_reply::outcome;
 
 BOOST_AUTO_TEST_SUITE(executor)
 
-BOOST_AUTO_TEST_CASE(counts_and_knows_where_it_runs)
+BOOST_AUTO_TEST_CASE(tracker_executor_counts_and_knows_where_it_runs)
 {
     asio::io_context context;
     const tracker_executor one(context.get_executor());
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(counts_and_knows_where_it_runs)
     BOOST_TEST(seen == (std::vector<bool>{true, false}), boost::test_tools::per_element());
     BOOST_TEST(!one.running_here());
 
-    // Erased, with properties, below a strand, and from inside another.
+    // Type-erased, with properties, below a strand, and from inside another executor.
     asio::any_io_executor erased = one;
     asio::post(asio::require(erased, asio::execution::blocking.never), [&] {
         asio::dispatch(two, [&] { seen = {one.running_here(), two.running_here()}; });
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(counts_and_knows_where_it_runs)
     BOOST_TEST(one.submissions() >= 4u);
 }
 
-BOOST_AUTO_TEST_CASE(an_exception_leaves_nothing_behind)
+BOOST_AUTO_TEST_CASE(exception_leaves_no_frame_of_a_tracker_executor)
 {
     asio::io_context context;
     const tracker_executor executor(context.get_executor());
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(an_exception_leaves_nothing_behind)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_CASE(the_allocator_counts_what_is_not_freed)
+BOOST_AUTO_TEST_CASE(counting_allocator_counts_live_allocations)
 {
     const counting_allocator<> allocator;
     {
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(the_allocator_counts_what_is_not_freed)
     BOOST_TEST(allocator.live_bytes() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_guard_sees_a_call_inside_and_not_one_after_or_elsewhere)
+BOOST_AUTO_TEST_CASE(initiation_guard_detects_only_calls_inside_it)
 {
     std::optional<initiation_guard::probe_t> probe;
     {
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_guard_sees_a_call_inside_and_not_one_after_or_elsewhere)
 
 BOOST_AUTO_TEST_SUITE(completions)
 
-BOOST_AUTO_TEST_CASE(a_proper_operation)
+BOOST_AUTO_TEST_CASE(proper_operation_is_recorded_as_proper)
 {
     asio::io_context context;
     asio::steady_timer timer(context, 1ms);
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_proper_operation)
     BOOST_TEST(got.allocator().live() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(is_cancelled_through_its_slot)
+BOOST_AUTO_TEST_CASE(operation_is_cancelled_through_its_slot)
 {
     asio::io_context context;
     asio::steady_timer timer(context, 1h);
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(is_cancelled_through_its_slot)
     BOOST_TEST(got.proper());
 }
 
-BOOST_AUTO_TEST_CASE(improper_ones_are_noticed)
+BOOST_AUTO_TEST_CASE(improper_operation_is_detected)
 {
     asio::io_context context;
     completion<int> inside(context.get_executor());
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(improper_ones_are_noticed)
     BOOST_TEST(!dropped.done());
 }
 
-BOOST_AUTO_TEST_CASE(works_through_adapters_and_erasure)
+BOOST_AUTO_TEST_CASE(completion_works_through_adapters_and_type_erasure)
 {
     asio::io_context context;
     asio::steady_timer timer(context, 1h);
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(works_through_adapters_and_erasure)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_CASE(the_observer_remembers)
+BOOST_AUTO_TEST_CASE(recording_observer_records_every_event)
 {
     using kind = recording_observer::kind;
     recording_observer seen;
@@ -267,13 +267,13 @@ struct opened
     }
 };
 
-BOOST_FIXTURE_TEST_CASE(every_answer_is_the_tests, opened)
+BOOST_FIXTURE_TEST_CASE(fake_store_gives_the_replies_of_the_test, opened)
 {
     result<acquire_reply> first, second;
     session->on_the_strand([&] {
         fake->async_acquire(request, into(first));
         fake->async_acquire(request, into(second));
-        fake->grant(0, 41, 3); // also inside a call it is not inline
+        fake->grant(0, 41, 3); // not inline, even inside a call
         BOOST_TEST(first.calls == 0);
     });
     run_until(context, [&] { return first.calls == 1; });
@@ -309,7 +309,7 @@ BOOST_FIXTURE_TEST_CASE(every_answer_is_the_tests, opened)
     BOOST_TEST(fake->misuse() == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(tells_its_listener_on_the_strand, opened)
+BOOST_FIXTURE_TEST_CASE(fake_store_notifies_its_listener_on_the_strand, opened)
 {
     fake->connect();
     fake->hint("n");
@@ -327,7 +327,7 @@ BOOST_FIXTURE_TEST_CASE(tells_its_listener_on_the_strand, opened)
     BOOST_TEST(!fake->watches().at(2).begin);
 }
 
-BOOST_FIXTURE_TEST_CASE(answers_everything_at_close, opened)
+BOOST_FIXTURE_TEST_CASE(fake_store_completes_all_calls_at_close, opened)
 {
     result<acquire_reply> pending, late;
     session->on_the_strand([&] {
@@ -351,7 +351,7 @@ BOOST_FIXTURE_TEST_CASE(answers_everything_at_close, opened)
     BOOST_TEST(fake->is_closed());
 }
 
-BOOST_FIXTURE_TEST_CASE(may_be_slow_at_close, opened)
+BOOST_FIXTURE_TEST_CASE(fake_store_can_keep_calls_at_close, opened)
 {
     result<release_reply> pending;
     fake->keep_at_close();
@@ -366,7 +366,7 @@ BOOST_FIXTURE_TEST_CASE(may_be_slow_at_close, opened)
     BOOST_TEST(pending.reply.receivers == 2u);
 }
 
-BOOST_FIXTURE_TEST_CASE(notices_calls_off_the_strand, opened)
+BOOST_FIXTURE_TEST_CASE(fake_store_detects_calls_off_the_strand, opened)
 {
     fake->watch("n");
     BOOST_TEST(fake->misuse().find("watch off the strand") != std::string::npos);
@@ -377,7 +377,7 @@ BOOST_FIXTURE_TEST_CASE(notices_calls_off_the_strand, opened)
     BOOST_TEST(fake->misuse().find("out of range") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(handlers_end_with_their_context)
+BOOST_AUTO_TEST_CASE(handlers_of_the_fake_store_end_with_their_context)
 {
     const auto fake = std::make_shared<fake_store>();
     counting_listener listener;

@@ -1,4 +1,4 @@
-// The test support itself: every fault that it promises does happen.
+// Tests of the test support: every fault that it offers takes effect.
 #include <boost/test/unit_test.hpp>
 
 #include "support/fault_proxy.hpp"
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(client)
 
-BOOST_AUTO_TEST_CASE(replies_have_the_type_that_was_asked_for)
+BOOST_AUTO_TEST_CASE(replies_are_converted_to_the_requested_type)
 {
     redis_server server;
     resp_client client = server.connect();
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(replies_have_the_type_that_was_asked_for)
     BOOST_TEST((client.string({"GET", "big"}) == big));
 }
 
-BOOST_AUTO_TEST_CASE(the_server_counts_calls_and_subscribers)
+BOOST_AUTO_TEST_CASE(calls_and_subscribers_are_counted)
 {
     redis_server server;
     resp_client client = server.connect();
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(the_server_counts_calls_and_subscribers)
     BOOST_TEST(listener.receive().items.at(2).text == "hello");
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_does_not_answer_is_noticed)
+BOOST_AUTO_TEST_CASE(unresponsive_server_is_detected)
 {
     redis_server server;
     resp_client client = server.connect(100ms);
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(server)
 
-BOOST_AUTO_TEST_CASE(listens_on_a_port_of_its_own_and_keeps_it)
+BOOST_AUTO_TEST_CASE(server_listens_on_its_own_port_across_restarts)
 {
     redis_server one({}, {.tcp = true});
     redis_server two({}, {.tcp = true});
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(listens_on_a_port_of_its_own_and_keeps_it)
     BOOST_TEST(quiet.url() == quiet.unix_url());
 }
 
-BOOST_AUTO_TEST_CASE(data_survives_a_restart_when_asked_to)
+BOOST_AUTO_TEST_CASE(data_survives_a_restart_with_append_only_file)
 {
     redis_server server({"--appendonly", "yes", "--appendfsync", "always"});
     server.connect().done({"SET", "k", "v"});
@@ -157,14 +157,14 @@ BOOST_AUTO_TEST_CASE(data_survives_a_restart_when_asked_to)
     BOOST_TEST(!server.connect().maybe_string({"GET", "k"}).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_cannot_start_says_why)
+BOOST_AUTO_TEST_CASE(server_that_cannot_start_throws)
 {
     BOOST_CHECK_THROW(redis_server({"--maxmemory-policy", "nonsense"}), std::runtime_error);
 }
 
 #if defined(__linux__)
-// A test that is killed without a chance to clean up must leave no server behind.
-BOOST_AUTO_TEST_CASE(a_server_dies_with_the_process_that_started_it)
+// A test that is killed without cleaning up must leave no server behind.
+BOOST_AUTO_TEST_CASE(child_dies_with_the_process_that_started_it)
 {
     int ready[2];
     BOOST_TEST_REQUIRE(::pipe(ready) == 0);
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_server_dies_with_the_process_that_started_it)
     BOOST_TEST_REQUIRE(::read(ready[0], &started, sizeof started) ==
                        static_cast<ssize_t>(sizeof started));
     ::waitpid(middle, nullptr, 0);
-    // The process that adopts the orphan reaps it later; only its death counts, so check its state.
+    // The process that adopts the orphan reaps it later. Only its death counts, so check its state.
     const auto dead = [&] {
         std::ifstream state("/proc/" + std::to_string(started) + "/stat");
         std::string line;
@@ -211,7 +211,7 @@ struct proxied
     bool has(const std::string& key) { return direct.integer({"EXISTS", key}) == 1; }
 };
 
-BOOST_FIXTURE_TEST_CASE(forwards_what_it_is_given, proxied)
+BOOST_FIXTURE_TEST_CASE(proxy_forwards_requests_and_replies, proxied)
 {
     resp_client client = connect();
     const std::string big(300'000, 'x');
@@ -234,7 +234,7 @@ BOOST_FIXTURE_TEST_CASE(forwards_what_it_is_given, proxied)
     BOOST_TEST(count.reply_bytes > big.size());
 }
 
-BOOST_FIXTURE_TEST_CASE(ends_of_connections_pass_through, proxied)
+BOOST_FIXTURE_TEST_CASE(proxy_forwards_the_end_of_a_connection, proxied)
 {
     {
         resp_client client = connect();
@@ -249,7 +249,7 @@ BOOST_FIXTURE_TEST_CASE(ends_of_connections_pass_through, proxied)
     BOOST_CHECK_THROW(connect().command({"PING"}), resp_disconnected);
 }
 
-BOOST_FIXTURE_TEST_CASE(replies_vanish, proxied)
+BOOST_FIXTURE_TEST_CASE(proxy_drops_replies, proxied)
 {
     resp_client client = connect();
     client.done({"PING"});
@@ -262,7 +262,7 @@ BOOST_FIXTURE_TEST_CASE(replies_vanish, proxied)
     BOOST_TEST(connect().string({"GET", "k"}) == "v");
 }
 
-BOOST_FIXTURE_TEST_CASE(requests_vanish, proxied)
+BOOST_FIXTURE_TEST_CASE(proxy_drops_requests, proxied)
 {
     resp_client client = connect();
     client.done({"PING"});
@@ -274,7 +274,7 @@ BOOST_FIXTURE_TEST_CASE(requests_vanish, proxied)
     BOOST_TEST(!has("k"));
 }
 
-BOOST_FIXTURE_TEST_CASE(both_vanish, proxied)
+BOOST_FIXTURE_TEST_CASE(proxy_drops_requests_and_replies, proxied)
 {
     resp_client client = connect();
     client.send({"SET", "before", "v"});
@@ -288,7 +288,7 @@ BOOST_FIXTURE_TEST_CASE(both_vanish, proxied)
     BOOST_TEST(!has("k"));
 }
 
-BOOST_FIXTURE_TEST_CASE(what_is_stalled_arrives_late, proxied)
+BOOST_FIXTURE_TEST_CASE(stalled_data_arrives_later, proxied)
 {
     resp_client client = connect();
     client.done({"PING"});
@@ -311,7 +311,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_stalled_arrives_late, proxied)
     BOOST_TEST(has("late"));
 }
 
-BOOST_FIXTURE_TEST_CASE(connections_are_reset_and_refused, proxied)
+BOOST_FIXTURE_TEST_CASE(proxy_resets_and_refuses_connections, proxied)
 {
     resp_client one = connect();
     resp_client two = connect();
@@ -330,7 +330,7 @@ BOOST_FIXTURE_TEST_CASE(connections_are_reset_and_refused, proxied)
     connect().done({"PING"});
 }
 
-BOOST_FIXTURE_TEST_CASE(a_request_is_cut_at_every_byte, proxied)
+BOOST_FIXTURE_TEST_CASE(proxy_cuts_a_request_at_every_byte, proxied)
 {
     const std::string request = make_request({"SET", "cut", "v"});
     for (std::size_t size = 0; size <= request.size(); ++size) {
@@ -338,7 +338,7 @@ BOOST_FIXTURE_TEST_CASE(a_request_is_cut_at_every_byte, proxied)
         resp_client client = connect();
         client.done({"PING"});
         proxy.cut_after_request_bytes(size, "cut");
-        client.done({"PING"}); // not this one
+        client.done({"PING"}); // not this request
         client.send_bytes(request);
         BOOST_TEST(client.wait_until_closed());
         // The server reads the data before the end, and then sees the end.
@@ -350,7 +350,7 @@ BOOST_FIXTURE_TEST_CASE(a_request_is_cut_at_every_byte, proxied)
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_reply_is_cut_at_every_byte, proxied)
+BOOST_FIXTURE_TEST_CASE(proxy_cuts_a_reply_at_every_byte, proxied)
 {
     direct.done({"SET", "k", "value"});
     const std::string reply = "$5\r\nvalue\r\n";
@@ -358,7 +358,7 @@ BOOST_FIXTURE_TEST_CASE(a_reply_is_cut_at_every_byte, proxied)
         resp_client client = connect();
         client.done({"PING"});
         proxy.cut_after_reply_bytes(size, "GET");
-        client.done({"PING"}); // not this one
+        client.done({"PING"}); // not this request
         client.send({"GET", "k"});
         if (size == reply.size())
             BOOST_TEST(client.receive().text == "value");
@@ -367,7 +367,7 @@ BOOST_FIXTURE_TEST_CASE(a_reply_is_cut_at_every_byte, proxied)
     BOOST_TEST(proxy.count().resets == reply.size() + 1);
 }
 
-BOOST_FIXTURE_TEST_CASE(without_a_text_the_next_byte_counts, proxied)
+BOOST_FIXTURE_TEST_CASE(cut_without_a_text_counts_from_the_next_byte, proxied)
 {
     resp_client client = connect();
     client.done({"PING"});
@@ -382,7 +382,7 @@ BOOST_FIXTURE_TEST_CASE(without_a_text_the_next_byte_counts, proxied)
     BOOST_TEST(has("k"));
 }
 
-BOOST_FIXTURE_TEST_CASE(the_answer_to_one_request_is_replaced_by_a_reset, proxied)
+BOOST_FIXTURE_TEST_CASE(proxy_replaces_one_reply_by_a_reset, proxied)
 {
     resp_client client = connect();
     proxy.forward_then_reset("doomed");
@@ -402,9 +402,8 @@ BOOST_FIXTURE_TEST_CASE(the_answer_to_one_request_is_replaced_by_a_reset, proxie
     BOOST_TEST(!has("stopped"));
 }
 
-// In version 3, messages may come between a request and its reply, and SUBSCRIBE has no reply at
-// all.
-BOOST_FIXTURE_TEST_CASE(pushes_are_not_taken_for_replies, proxied)
+// In version 3, messages may come between a request and its reply, and SUBSCRIBE has no reply.
+BOOST_FIXTURE_TEST_CASE(pushes_do_not_count_as_replies, proxied)
 {
     resp_client client = connect();
     client.done({"HELLO", "3"});
@@ -423,7 +422,7 @@ BOOST_FIXTURE_TEST_CASE(pushes_are_not_taken_for_replies, proxied)
     BOOST_TEST(has("doomed"));
 }
 
-BOOST_FIXTURE_TEST_CASE(everything_is_delayed, proxied)
+BOOST_FIXTURE_TEST_CASE(proxy_delays_all_data, proxied)
 {
     resp_client client = connect();
     client.done({"PING"});
@@ -435,7 +434,7 @@ BOOST_FIXTURE_TEST_CASE(everything_is_delayed, proxied)
     client.done({"PING"});
 }
 
-BOOST_FIXTURE_TEST_CASE(ports_are_translated_once_and_whole, proxied)
+BOOST_FIXTURE_TEST_CASE(proxy_translates_each_port_once, proxied)
 {
     proxy.translate({{7000, 41000}, {41000, 80}});
     auto client = connect();
@@ -446,7 +445,7 @@ BOOST_FIXTURE_TEST_CASE(ports_are_translated_once_and_whole, proxied)
     BOOST_TEST(direct.strings({"LRANGE", "ports", "0", "0"}).front() == "7000");
 }
 
-BOOST_FIXTURE_TEST_CASE(other_protocols_pass_as_bytes, proxied)
+BOOST_FIXTURE_TEST_CASE(other_protocols_are_forwarded_as_bytes, proxied)
 {
     resp_client client = connect();
     client.send_bytes("SET inline v\r\n");
@@ -454,7 +453,7 @@ BOOST_FIXTURE_TEST_CASE(other_protocols_pass_as_bytes, proxied)
     BOOST_TEST(has("inline"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_wait_has_a_limit_and_an_end_with_open_connections_is_clean, proxied)
+BOOST_FIXTURE_TEST_CASE(wait_for_a_request_times_out, proxied)
 {
     resp_client client = connect();
     proxy.stall();
@@ -465,7 +464,7 @@ BOOST_FIXTURE_TEST_CASE(a_wait_has_a_limit_and_an_end_with_open_connections_is_c
     BOOST_CHECK_THROW(proxy.wait_for_request("SET", 1, 1ms), std::runtime_error);
 }
 
-// A server that is started while the proxy has connections must not hold them open.
+// A server that is started while the proxy has connections must not keep them open.
 BOOST_FIXTURE_TEST_CASE(children_do_not_inherit_connections, proxied)
 {
     resp_client client = connect();
@@ -479,9 +478,9 @@ BOOST_FIXTURE_TEST_CASE(children_do_not_inherit_connections, proxied)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(clock_of_a_server)
+BOOST_AUTO_TEST_SUITE(server_clock_shim)
 
-BOOST_AUTO_TEST_CASE(moves_and_stands_still)
+BOOST_AUTO_TEST_CASE(shifted_clock_moves_and_freezes_the_server)
 {
     if (!shifted_clock::available()) {
         BOOST_TEST_MESSAGE("no clock shim on this system");
@@ -531,7 +530,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(helper_process)
 
-BOOST_AUTO_TEST_CASE(talks_in_lines)
+BOOST_AUTO_TEST_CASE(helper_process_communicates_in_lines)
 {
     process echo(
         {"sh", "-c", "while read line; do echo \"$PREFIX$line\"; done; printf end; exit 7"},
@@ -550,7 +549,7 @@ BOOST_AUTO_TEST_CASE(talks_in_lines)
     BOOST_TEST(!echo.running());
 }
 
-BOOST_AUTO_TEST_CASE(stands_still_and_dies_when_told)
+BOOST_AUTO_TEST_CASE(helper_process_can_be_paused_and_killed)
 {
     process echo({"cat"});
     echo.write_line("a");
@@ -567,7 +566,7 @@ BOOST_AUTO_TEST_CASE(stands_still_and_dies_when_told)
     BOOST_CHECK_THROW(echo.expect("c"), std::runtime_error);
 }
 
-BOOST_AUTO_TEST_CASE(a_program_that_is_not_there)
+BOOST_AUTO_TEST_CASE(missing_program_ends_with_code_127)
 {
     process none({"/nonexistent/program"});
     BOOST_TEST(none.wait().code == 127);
@@ -579,7 +578,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(sentinels)
 
-BOOST_AUTO_TEST_CASE(promote_a_replica_when_the_master_dies)
+BOOST_AUTO_TEST_CASE(sentinels_promote_a_replica_when_the_master_dies)
 {
     sentinel_deployment deployment;
     BOOST_TEST(deployment.url().starts_with("redis+sentinel://127.0.0.1:"));
@@ -596,7 +595,7 @@ BOOST_AUTO_TEST_CASE(promote_a_replica_when_the_master_dies)
     deployment.master().connect().done({"SET", "k", "w"});
 }
 
-BOOST_AUTO_TEST_CASE(an_isolated_master_loses_what_is_written_to_it)
+BOOST_AUTO_TEST_CASE(isolated_master_loses_its_writes)
 {
     sentinel_deployment deployment;
     redis_server& old = deployment.master();
@@ -611,7 +610,7 @@ BOOST_AUTO_TEST_CASE(an_isolated_master_loses_what_is_written_to_it)
     BOOST_TEST((&deployment.master() != &old));
 }
 
-BOOST_AUTO_TEST_CASE(a_planned_switch_leaves_a_replica_that_refuses_writes)
+BOOST_AUTO_TEST_CASE(planned_switch_leaves_a_read_only_replica)
 {
     sentinel_deployment deployment;
     redis_server& old = deployment.master();
@@ -619,8 +618,8 @@ BOOST_AUTO_TEST_CASE(a_planned_switch_leaves_a_replica_that_refuses_writes)
     client.done({"PING"});
     deployment.switch_master();
     BOOST_TEST((&deployment.master() != &old));
-    // The old master is demoted a little after the new one was named, and its clients are
-    // disconnected then.
+    // The old master is demoted a little after the new one is named, and then closes its
+    // connections.
     BOOST_TEST(client.wait_until_closed());
     BOOST_TEST(old.connect().command({"SET", "k", "v"}).text.starts_with("READONLY"));
     deployment.master().connect().done({"SET", "k", "v"});

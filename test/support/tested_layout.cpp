@@ -51,7 +51,7 @@ std::vector<std::string> record_of(resp_client& server, const std::string& name)
     if (!is_native())
         return server.strings({"HGETALL", name});
     std::vector<std::string> all;
-    // A waiter's mark does not concern the holder.
+    // The mark of a waiter does not concern the holder.
     if (std::string value = value_of(server, name); !value.empty()) {
         if (const auto flags = value.find('|'); flags != value.npos)
             std::erase(value, 'w');

@@ -10,30 +10,30 @@
 #include <string>
 #include <vector>
 
-// Most tests with real servers run once for each layout of the Redis store. This is their knowledge
-// of keys.
+// Most tests with real servers run once for each layout of the Redis store. These functions know
+// the keys of each.
 namespace leasehold::test {
 
 /// The layout of this run: that of the environment variable LEASEHOLD_TEST_LAYOUT, `native` or
-/// `redisson`, otherwise the default. Programs that a test starts have the same.
+/// `redisson`, otherwise the default. Programs that a test starts use the same.
 [[nodiscard]] config::key_layout tested_layout();
 
 /// The key of the fences of the name.
 [[nodiscard]] std::string fence_key_of(const std::string& name);
 
-/// The server's whole record of the holder of the name; empty: none.
+/// The complete record of the holder of the name. Empty: none.
 [[nodiscard]] std::vector<std::string> record_of(resp_client& server, const std::string& name);
 
-/// The id of the owner that holds the name; empty: none.
+/// The id of the owner that holds the name. Empty: none.
 [[nodiscard]] std::string holder_of(resp_client& server, const std::string& name);
 
-/// How many times it is held, by all owners.
+/// The number of times it is held, by all owners.
 [[nodiscard]] std::int64_t holds_of(resp_client& server, const std::string& name);
 
-/// The number of clients in the queue for the name, including those that have died since.
+/// The number of clients in the queue for the name, including dead ones.
 [[nodiscard]] std::int64_t waiters_of(resp_client& server, const std::string& name);
 
-/// Takes the name for an owner, as another library would that excludes this layout.
+/// Acquires the name for an owner, like another library that excludes this layout.
 void take_for(resp_client& server, const std::string& name, const std::string& owner,
               std::chrono::milliseconds time);
 

@@ -73,14 +73,14 @@ public:
                     boost::asio::ip::tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0))
     {}
 
-    /// @param query Empty: its certificate is trusted.
+    /// @param query If empty, the certificate of the server is trusted.
     std::string url(const std::string& host, const std::string& query) const
     {
         return "rediss://" + host + ":" + std::to_string(acceptor_.local_endpoint().port()) + "?" +
                (query.empty() ? "ca=" + own_.text : query);
     }
 
-    /// The name that the first client requests; empty: none.
+    /// The name that the first client requests. Empty: none.
     std::string name()
     {
         namespace ssl = boost::asio::ssl;

@@ -16,8 +16,8 @@
 
 namespace leasehold::test {
 
-/// An executor that runs functions on another one and records how many were submitted, and whether
-/// the caller is running inside one of them. Copies, also those with other properties, share the
+/// An executor that runs functions on another one. It records how many were submitted, and whether
+/// the caller runs inside one of them. Copies, including those with other properties, share the
 /// record.
 class tracker_executor
 {
@@ -32,7 +32,7 @@ public:
 
     std::size_t submissions() const noexcept { return *submitted_; }
 
-    /// On this thread, a function is running that was submitted to this executor.
+    /// Whether a function that was submitted to this executor is running on this thread.
     bool running_here() const noexcept
     {
         for (const frame* each = top(); each != nullptr; each = each->below)
@@ -48,7 +48,8 @@ public:
         inner_.execute([id = submitted_, function = std::decay_t<Function>(
                                              std::forward<Function>(function))]() mutable {
             const frame here(id.get());
-            // As executors do: what the function holds is destroyed before it can be examined.
+            // Like other executors: the function object is destroyed before its effects can be
+            // examined.
             auto local = std::move(function);
             std::move(local)();
         });

@@ -7,7 +7,7 @@
 
 namespace leasehold::test {
 
-/// For tests that need a server whose clock they can move: others are skipped.
+/// Skips tests that need a server whose clock they can move, where it cannot be moved.
 inline boost::unit_test::precondition with_a_clock()
 {
     return boost::unit_test::precondition([](boost::unit_test::test_unit_id) {

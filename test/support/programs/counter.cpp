@@ -27,9 +27,9 @@ using namespace leasehold;
 using namespace leasehold::test;
 namespace asio = boost::asio;
 
-// ARGV fence, process. Enters, and returns the counter; -1 if a larger fence has entered before, -2
-// at the end of the test. A marker that still exists belongs to a holder whose lease has ended,
-// with an older fence.
+// ARGV fence, process. Marks the holder as inside, and returns the counter. -1 if a larger fence
+// was inside before, -2 at the end of the test. A marker that still exists belongs to a holder
+// whose lease has ended, with an older fence.
 const std::string enter_script = R"(
 local mine, last = tonumber(ARGV[1]), tonumber(redis.call('GET', 'last fence') or '0')
 if mine == last then
@@ -49,7 +49,7 @@ end
 return tonumber(redis.call('GET', 'counter') or '0')
 )";
 
-// ARGV fence, process, value. A fenced write, as the user of a lock should make it: an overtaken
+// ARGV fence, process, value. A fenced write, as the user of a lock should make it: a superseded
 // holder writes nothing. The others must each write the next number, otherwise one was lost or
 // doubled.
 const std::string write_script = R"(
@@ -66,7 +66,7 @@ redis.call('DEL', 'inside')
 return 1
 )";
 
-// ARGV fence. Leaves without a write.
+// ARGV fence. Removes the marker without a write.
 const std::string leave_script = R"(
 if redis.call('GET', 'last fence') == ARGV[1] then
     redis.call('DEL', 'inside')
@@ -105,7 +105,8 @@ public:
             else {
                 evaluate(leave_script, held);
             }
-            boost::system::error_code ended; // it may have ended before, which the store has seen
+            // The lease may have ended before, which the store has seen.
+            boost::system::error_code ended;
             co_await held.async_release(asio::redirect_error(asio::use_awaitable, ended));
         }
     }
@@ -119,7 +120,7 @@ private:
                                std::to_string(::getpid()), std::to_string(value)});
     }
 
-    /// Another holder has entered: then this lease cannot be valid, however late it is checked.
+    /// Another holder is inside: this lease cannot be valid, however late it is checked.
     void overtaken(const lease& held)
     {
         if (held.valid())
@@ -144,7 +145,7 @@ int main(int count, char** words)
     client locks(context, settings);
     locks.async_run([](error_code) {});
     resp_client store(local_endpoint(settings.unix_socket),
-                      std::chrono::seconds(60)); // it may be stopped meanwhile
+                      std::chrono::seconds(60)); // the process may be stopped meanwhile
     lock_options options;
     options.lease_time = std::chrono::milliseconds(std::stoi(words[3]));
     options.handoff_time = std::chrono::milliseconds(5);

@@ -27,7 +27,7 @@ void say(const std::string& line)
     std::cout << line << std::endl;
 }
 
-/// Only the errors that a test compares have names.
+/// Names only for the errors that a test compares.
 std::string why(error_code code)
 {
     if (!code)
@@ -106,7 +106,7 @@ private:
         lock_options options;
         options.lease_time = lease_time;
         options.dead_holder_grace = grace;
-        // Short, so that most of a lease is left when a test ends or stops this process.
+        // Short, so that most of a lease is left when a test kills or stops this process.
         options.renew_interval = lease_time / 10;
         // Long: a waiter gets the lock by a wake-up, or because the TTL has passed.
         options.backoff_floor = options.backoff_ceiling = std::chrono::seconds(60);
@@ -126,7 +126,7 @@ private:
 
     boost::asio::io_context context_;
     client locks_;
-    std::mutex mutex_; ///< Of the lease: commands come on another thread than grants.
+    std::mutex mutex_; ///< Protects the lease: commands and grants come on different threads.
     lease held_;
     std::jthread runner_;
 };
