@@ -442,7 +442,7 @@ BOOST_AUTO_TEST_CASE(next_owner_in_doubt_is_requested_again)
     BOOST_TEST_REQUIRE(releases_sent() == 2u);
     BOOST_TEST_REQUIRE(last_release().next.has_value());
     BOOST_TEST(last_release().next->owner == next);
-    // the first request was executed, and may have enqueued the next owner
+    // The first request was executed, and may have enqueued the next owner.
     say_left(left::not_owner);
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner == next);

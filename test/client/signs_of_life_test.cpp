@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(lease_past_half_of_its_grace_is_not_handed_off)
     e.release(std::move(first->value<1>()));
     BOOST_TEST(!second->done());
     BOOST_TEST(e.store->release_count() == 1u);
-    // the acquire of the next owner counts as its first heartbeat
+    // The acquire of the next owner counts as its first heartbeat.
     BOOST_TEST(!e.last_release().next.has_value());
 }
 

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_SUITE(several_threads)
 // User code blocks one thread of two. The other thread renews a short lease of the same client.
 BOOST_AUTO_TEST_CASE(blocking_user_code_does_not_delay_renewals)
 {
-    // blocks, and returns whether the lease was renewed meanwhile
+    // Blocks, and returns whether the lease was renewed meanwhile.
     using blocker = std::function<bool()>;
     struct place
     {

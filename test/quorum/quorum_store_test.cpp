@@ -201,11 +201,11 @@ BOOST_AUTO_TEST_CASE(held_lock_reports_when_a_quorum_becomes_free)
     BOOST_TEST_REQUIRE(s.got.has_value());
     BOOST_TEST(!s.got->first);
     BOOST_TEST((s.got->second.result == granted_t::held));
-    // one member has granted the lock, and two more are needed
+    // One member has granted the lock, and two more are needed.
     BOOST_TEST((s.got->second.remaining == 2s));
 
     for (const auto& [last, said] : {std::pair(1s, 3s), std::pair(-1s, -1s)}) {
-        // no member grants the lock: all three have to become free, and one may have no TTL
+        // No member grants the lock: all three have to become free, and one may have no TTL.
         s.acquire();
         s.vote(0, ballot_t::held, 900, 3s);
         s.vote(1, ballot_t::held, 900, 2s);

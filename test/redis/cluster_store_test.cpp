@@ -559,7 +559,7 @@ BOOST_AUTO_TEST_CASE(nodes_that_redirect_to_each_other_are_asked_with_pauses)
         };
         const std::size_t before = f.all.calls.size();
         f.acquire(name_in(0), "client:2");
-        // three repetitions at once, after the first request
+        // Three repetitions at once, after the first request.
         BOOST_TEST(f.all.calls.size() == before + 4);
         f.advance(1s);
         BOOST_TEST(f.all.calls.size() > before + 4 + 1000 / 50 - 1);
@@ -969,7 +969,7 @@ BOOST_AUTO_TEST_CASE(map_of_a_failed_node_is_ignored)
 
 BOOST_AUTO_TEST_CASE(missing_map_is_explained_by_the_error_of_a_node)
 {
-    // before the node that reports the error, and after it
+    // Before the node that reports the error, and after it.
     for (const char* const silent : {"a", "b"}) {
         cluster_fixture f("redisson");
         f.call([&] { f.made->close(); });
@@ -1109,7 +1109,7 @@ BOOST_AUTO_TEST_CASE(pausing_request_survives_the_connection_of_its_node)
     f.acquire(name_in(0), "client:2");
     f.call([&] { f.all.used.front()->end(); });
     BOOST_TEST(f.lost.size() == 1u);
-    // the next attempt may find the node connected, or another one
+    // The next attempt may find the node connected, or another one.
     BOOST_TEST(f.acquired.size() == 1u);
     f.advance(60ms);
     BOOST_TEST_REQUIRE(f.acquired.size() == 2u);

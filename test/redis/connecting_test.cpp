@@ -310,7 +310,7 @@ BOOST_AUTO_TEST_CASE(lost_server_is_reported_once_per_reason)
     const auto errors = user.seen().events(seen::store_error);
     BOOST_TEST_REQUIRE(!errors.empty());
     BOOST_TEST(has(errors.back().name, "Connection refused"), errors.back().name);
-    // closed or reset, then refused, and not one report for each attempt
+    // Closed or reset, then refused, and not one report for each attempt.
     BOOST_TEST(errors.size() <= 3u);
     const auto lost = user.seen().events(seen::lost);
     BOOST_TEST(has(lost.front().details.connection_error, "Connection refused"),

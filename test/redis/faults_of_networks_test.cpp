@@ -165,8 +165,8 @@ struct moved_address
     }
 
     /// Returns when the waiter for the lock of another client at the old master waits behind
-    /// `other` for the lock of `one` at the new one, and receives messages there. @param follows
-    /// The old master replicates the new one, with its messages.
+    /// `other` for the lock of `one` at the new one, and receives messages there.
+    /// @param follows The old master replicates the new one, with its messages.
     std::future<taken> demote(bool follows)
     {
         resp_client before = old.connect();
@@ -838,7 +838,7 @@ BOOST_FIXTURE_TEST_CASE(row_26_disconnected_subscriber_still_acquires, network)
     for (int i = 0; i < 3; ++i) {
         lock_options options = long_leases();
         if (i < 2)
-            // longer than the timeout of the test
+            // Longer than the timeout of the test.
             options.backoff_floor = options.backoff_ceiling = 60s;
         lease held = take(near);
         BOOST_TEST(held.fence() > fence);

@@ -110,8 +110,8 @@ public:
 
 struct native_fixture
 {
-    /// A new connection sends its first commands and gets this description. @param kills The
-    /// server's reply to CLIENT KILL.
+    /// A new connection sends its first commands and gets this description.
+    /// @param kills The server's reply to CLIENT KILL.
     void connect(std::string_view info, const reply& raised = numbers({1}),
                  const reply& kills = numbers({1}))
     {
@@ -727,7 +727,7 @@ BOOST_AUTO_TEST_CASE(every_reply_to_a_queued_redisson_acquire_is_read)
                 if (said.reply.result != outcome::held)
                     continue;
                 BOOST_TEST(said.reply.in_line == (place != -1));
-                // there is no listener in this test
+                // There is no listener in this test.
                 BOOST_TEST(said.reply.untold == said.reply.in_line);
                 BOOST_TEST(said.reply.announced == (said.reply.in_line && status == 2));
                 if (said.reply.in_line)

@@ -683,7 +683,7 @@ BOOST_AUTO_TEST_CASE(each_reason_for_a_lost_connection_is_reported_once)
     f.acquire("a");
     f.end(0, errc::store_unavailable);
     BOOST_TEST((f.acquired.at(1).first == errc::store_unavailable));
-    // the earlier message is dropped
+    // The earlier message is dropped.
     BOOST_TEST(f.acquired[1].second.details->server_message == "");
     f.down(errc::permission_denied);
     BOOST_TEST(f.ears.lost.size() == 4u);

@@ -93,8 +93,8 @@ struct script_scene
     }
 
     /// A failed renewal of one lock is reported for that lock alone. Two locks are held, and
-    /// `renew` extends them by 5 s: `short` has less left, `long` has more. @param none The result
-    /// for a lock that does not exist.
+    /// `renew` extends them by 5 s: `short` has less left, `long` has more.
+    /// @param none The result for a lock that does not exist.
     template <class Renew>
     void check_failing_renewal(std::int64_t none, Renew renew)
     {

@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(newer_reply_replaces_the_fastest_after_five_seconds)
     server_clock c;
     c.learn(server, start);
     c.learn(server + 5 * second, start + 5s + 40ms);
-    // more than 5 s later, the newer reply counts
+    // More than 5 s later, the newer reply counts.
     BOOST_TEST(c.limit(start, 0ms) == server - 40'000);
     c.learn(server + 6 * second, start + 6s + 60ms);
     BOOST_TEST(c.limit(start, 0ms) == server - 40'000); // the fastest reply of this period

@@ -41,8 +41,8 @@ public:
     /// When no fault has been active for long enough: there is no orphaned lock.
     void look_for_orphans();
 
-    /// @param began    When the shutdown began. @param troubled The time until which trouble lasted
-    /// then.
+    /// @param began    When the shutdown began.
+    /// @param troubled The time until which trouble lasted then.
     void shut_down(const process& p, error_code failed, clock::time_point began,
                    clock::time_point troubled);
 

@@ -184,8 +184,8 @@ public:
     testing::world& world() { return *world_; }
     testing::server& server() { return server_; }
 
-    /// After an injection: the name is granted again, and nothing is left over. @param at_once No
-    /// message was lost: the lock is released within a round trip.
+    /// After an injection: the name is granted again, and nothing is left over.
+    /// @param at_once No message was lost: the lock is released within a round trip.
     void check(bool at_once)
     {
         const bool crashed = subject.host->is_crashed();

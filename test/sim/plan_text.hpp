@@ -20,8 +20,8 @@ namespace leasehold::test::sim {
 ///   fault at=300 client=0 name=0 for=500 ... kind=cut both ways
 [[nodiscard]] std::string to_text(const plan& scenario);
 
-/// Reads the output of `to_text`. Empty lines and lines that begin with # are skipped. @throws
-/// std::invalid_argument for anything else.
+/// Reads the output of `to_text`. Empty lines and lines that begin with # are skipped.
+/// @throws std::invalid_argument for anything else.
 [[nodiscard]] plan plan_from_text(std::istream& text);
 
 } // namespace leasehold::test::sim

@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(subscriptions_are_restored_after_a_restart)
     how.limits.layout = leasehold::config::key_layout::redisson; // with a channel for each name
     party& a = s.add(how);
     const std::vector<std::string> names = {"one", "two", "three"};
-    // clients that publish their releases there and do not use the queue
+    // Clients that publish their releases there and do not use the queue.
     std::vector<std::string> external;
     std::size_t taken = 0;
     for (const std::string& each : names) {

@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(memory_does_not_grow_with_expired_names)
             t.release({.name = name, .owner = "owner", .entry = {}}, {}, now);
         most = std::max(most, t.names());
     }
-    // the names of the last second, and as many that wait for their removal
+    // The names of the last second, and as many that wait for their removal.
     BOOST_TEST(most <= 2'100u);
     BOOST_TEST(t.size(at(100s)) <= 51u);
     // A held lock or a kept fence is never removed.
