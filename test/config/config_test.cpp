@@ -40,7 +40,7 @@ boost::system::system_error failure_of(Function function)
     return boost::system::system_error(error_code());
 }
 
-/// The URL is refused, and the text says these things, and no secret.
+/// The URL is refused with this code, and the error text contains these texts and no secret.
 void refused(const std::string& url, errc code, std::initializer_list<const char*> says)
 {
     BOOST_TEST_CONTEXT(url)
@@ -79,8 +79,8 @@ constexpr bool is_last(std::chrono::milliseconds value)
     return value == std::chrono::milliseconds::max();
 }
 
-/// What is within the limits may be in the member, and the next value beyond them may not. The last
-/// value of the type is no limit, and neither is a zero that has no sign.
+/// A value within the limits may be in the member, and the next value beyond them may not. The last
+/// value of the type is no limit, and neither is a zero without a sign.
 template <class Options, class Member>
 void within(const char* name, const Options& start, Member Options::* member,
             std::type_identity_t<Member> least, std::type_identity_t<Member> most)
@@ -104,7 +104,7 @@ void within(const char* name, const Options& start, Member Options::* member,
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(a_server)
+BOOST_AUTO_TEST_CASE(url_of_a_server_sets_each_field)
 {
     const config c(
         "redis://al%40ice:se%2Fcr%20et@Example.com:7000/"
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_server)
     c.validate();
 }
 
-BOOST_AUTO_TEST_CASE(what_is_left_out_has_a_default)
+BOOST_AUTO_TEST_CASE(parameter_that_is_left_out_has_its_default)
 {
     const config c("REDIS://host");
     BOOST_TEST((c.addresses == std::vector<config::address>{{"host", 6379}}));
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(what_is_left_out_has_a_default)
     config().validate();
 }
 
-BOOST_AUTO_TEST_CASE(who_a_client_is_can_be_kept_to_itself)
+BOOST_AUTO_TEST_CASE(url_can_switch_client_info_off)
 {
     BOOST_TEST(config("redis://host").client_info);
     BOOST_TEST(config("redis://host?client_info=on").client_info);
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(who_a_client_is_can_be_kept_to_itself)
     BOOST_TEST(!config("redlock://a,b,c?client_info=off").client_info);
 }
 
-BOOST_AUTO_TEST_CASE(addresses_of_any_kind)
+BOOST_AUTO_TEST_CASE(address_may_be_ipv4_or_ipv6)
 {
     BOOST_TEST((config("redis://[::1]:7000").addresses.front() == config::address{"::1", 7000}));
     BOOST_TEST((config("redis://[fe80::1]").addresses.front() == config::address{"fe80::1", 6379}));
@@ -154,8 +154,8 @@ BOOST_AUTO_TEST_CASE(addresses_of_any_kind)
         (config("redis://10.0.0.1:65535").addresses.front() == config::address{"10.0.0.1", 65535}));
 }
 
-// It should be percent-encoded; then as now the last one ends the password.
-BOOST_AUTO_TEST_CASE(a_password_with_an_at_sign)
+// It should be percent-encoded. If it is not, the last one ends the password.
+BOOST_AUTO_TEST_CASE(password_may_contain_an_at_sign)
 {
     for (const char* url : {"redis://u:p@ss@host:7000", "redis://u:p%40ss@host:7000"}) {
         const config c(url);
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(a_password_with_an_at_sign)
     }
 }
 
-BOOST_AUTO_TEST_CASE(over_tls)
+BOOST_AUTO_TEST_CASE(tls_url_sets_the_fields_of_tls)
 {
     const config c("rediss://host?ca=%2Fetc%2Fca.pem&verify=none");
     BOOST_TEST(c.tls);
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(over_tls)
     BOOST_TEST(config("rediss://host").tls_verify);
 }
 
-BOOST_AUTO_TEST_CASE(over_a_local_socket)
+BOOST_AUTO_TEST_CASE(unix_url_sets_the_local_socket)
 {
     const config c("unix:///run/my%20redis.sock?db=2");
     BOOST_TEST(c.unix_socket == "/run/my redis.sock");
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(over_a_local_socket)
     c.validate();
 }
 
-BOOST_AUTO_TEST_CASE(through_sentinels)
+BOOST_AUTO_TEST_CASE(sentinel_url_sets_sentinels_and_master)
 {
     const config c("redis+sentinel://u:p@h1,h2:7000,[::1]:7001/my%20master/"
                    "4?sentinel_user=su&sentinel_password=s%40p");
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(through_sentinels)
     c.validate();
 }
 
-BOOST_AUTO_TEST_CASE(in_a_cluster)
+BOOST_AUTO_TEST_CASE(cluster_url_sets_the_nodes)
 {
     const config c("redis+cluster://u:p@h1,h2:7000,[::1]:7001/0?timeout=100");
     BOOST_TEST((c.store == config::kind::cluster));
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(in_a_cluster)
     refused("redis+cluster://", errc::invalid_url, {"host"});
 }
 
-BOOST_AUTO_TEST_CASE(at_a_quorum_of_masters)
+BOOST_AUTO_TEST_CASE(redlock_url_sets_masters_and_quorum)
 {
     const config c(
         "redlock://u:p@h1,h2:7000,[::1]:7001,h4,h1:1/2?quorum=4&fence_retention=forever");
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(at_a_quorum_of_masters)
     c.validate();
 }
 
-BOOST_AUTO_TEST_CASE(a_quorum_that_is_none_is_refused_with_the_reason)
+BOOST_AUTO_TEST_CASE(impossible_quorum_is_refused_with_the_reason)
 {
     refused("redlock://h1", errc::invalid_url, {"addresses", "1 hosts", "3, 5, 7 or 9"});
     refused("redlock://h1,h2", errc::invalid_url, {"2 hosts", "3, 5, 7 or 9"});
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_quorum_that_is_none_is_refused_with_the_reason)
     BOOST_CHECK_THROW(without.validate(), boost::system::system_error);
 }
 
-BOOST_AUTO_TEST_CASE(in_this_process)
+BOOST_AUTO_TEST_CASE(memory_url_names_a_table_of_the_process)
 {
     BOOST_TEST((config("memory:").store == config::kind::memory));
     BOOST_TEST((config("memory:").fence_retention == 24h));
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(in_this_process)
     config("memory:").validate();
 }
 
-BOOST_AUTO_TEST_CASE(an_error_names_the_part_its_value_and_what_is_allowed)
+BOOST_AUTO_TEST_CASE(error_names_the_part_its_value_and_what_is_allowed)
 {
     refused("", errc::invalid_url, {"scheme"});
     refused("host", errc::invalid_url, {"scheme"});
@@ -306,14 +306,15 @@ BOOST_AUTO_TEST_CASE(an_error_names_the_part_its_value_and_what_is_allowed)
     refused("memory:?fence_retention=400000000", errc::invalid_url, {"fence_retention", "forever"});
 }
 
-BOOST_AUTO_TEST_CASE(an_error_shows_no_password)
+BOOST_AUTO_TEST_CASE(error_shows_no_password)
 {
     refused("redis://u:secret@host:x", errc::invalid_url, {"port"});
     refused("redis://u:1/secret@host", errc::invalid_url, {"%2F"});
     refused("redis://u:1?secret@host", errc::invalid_url, {"%3F"});
     refused("redis://u:1#secret@host", errc::invalid_url, {"%23"});
     refused("redis://u:secret%@host", errc::invalid_url, {"password", "%25"});
-    // Cut at the first '@', the rest of the password would be taken for a host, and shown.
+    // If the user were cut at the first '@', the rest of the password would be taken for a host and
+    // shown.
     refused("redis://u:p@secret@host:x", errc::invalid_url, {"port is 'x'"});
     refused("redis://u:p@secret@", errc::invalid_url, {"host is ''"});
     refused("redis://u:secret@", errc::invalid_url, {"host"});
@@ -324,8 +325,8 @@ BOOST_AUTO_TEST_CASE(an_error_shows_no_password)
     refused("rediss:u:secret@host", errc::invalid_url, {"rediss://"});
 }
 
-// Found by fuzzing: a NUL cut the text off before it said what is allowed.
-BOOST_AUTO_TEST_CASE(an_error_shows_control_characters_and_is_not_cut_short_by_them)
+// Found by fuzzing: a NUL cut the text off before the list of what is allowed.
+BOOST_AUTO_TEST_CASE(control_characters_in_an_error_are_escaped)
 {
     refused(std::string("re\0dis://host", 13), errc::invalid_url,
             {"scheme", "re\\x00dis", "rediss"});
@@ -337,8 +338,8 @@ BOOST_AUTO_TEST_CASE(an_error_shows_control_characters_and_is_not_cut_short_by_t
     invalid(c, {"unix_socket", "a\\x00b", "empty"});
 }
 
-// It may be one but for a blank, and errors go into logs.
-BOOST_AUTO_TEST_CASE(a_text_that_is_no_owner_is_not_shown)
+// The text may be an owner apart from a blank, and errors are written to logs.
+BOOST_AUTO_TEST_CASE(text_that_is_no_owner_is_not_shown_in_the_error)
 {
     const auto error = failure_of([] {
         static_cast<void>(owner::from_string("5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:17#42 "));
@@ -350,7 +351,7 @@ BOOST_AUTO_TEST_CASE(a_text_that_is_no_owner_is_not_shown)
     BOOST_TEST(text.find("5e0f8c21") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(fields_are_checked)
+BOOST_AUTO_TEST_CASE(invalid_field_is_refused_with_the_reason)
 {
     config c;
     c.addresses.clear();
@@ -420,8 +421,8 @@ BOOST_AUTO_TEST_CASE(fields_are_checked)
     invalid(c, {"database", "0 in a cluster"});
 }
 
-// What is behind it would be cut off where the text is used.
-BOOST_AUTO_TEST_CASE(no_name_of_a_host_or_a_socket_holds_a_nul)
+// The text after the NUL would be cut off where the name is used.
+BOOST_AUTO_TEST_CASE(nul_in_a_host_or_socket_is_refused)
 {
     const std::string nul("a\0b", 3);
     config c;
@@ -439,7 +440,7 @@ BOOST_AUTO_TEST_CASE(no_name_of_a_host_or_a_socket_holds_a_nul)
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_field_goes_up_to_its_limits)
+BOOST_AUTO_TEST_CASE(each_field_is_accepted_within_its_limits_only)
 {
     const config c;
     within("timeout", c, &config::timeout, 10ms, 10min);
@@ -468,7 +469,7 @@ BOOST_AUTO_TEST_CASE(each_field_goes_up_to_its_limits)
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_option_of_a_lock_goes_up_to_its_limits)
+BOOST_AUTO_TEST_CASE(each_lock_option_is_accepted_within_its_limits_only)
 {
     using options = lock_options;
     const options o;
@@ -482,11 +483,11 @@ BOOST_AUTO_TEST_CASE(each_option_of_a_lock_goes_up_to_its_limits)
 
     const options renewed{.lease_time = 1001ms};
     within("renew_interval", renewed, &options::renew_interval, 0ms, 500ms);
-    // Nothing is renewed: it only has to make sense.
+    // There is no renewal: the value only has to be valid.
     const options fixed{.lease_time = 1s, .renew = false};
     within("renew_interval", fixed, &options::renew_interval, 0ms, no_limit);
 
-    // Neither of them passes the other.
+    // Neither of the two exceeds the other.
     const options pauses{.backoff_floor = 50ms, .backoff_ceiling = 70ms};
     within("backoff_ceiling", pauses, &options::backoff_ceiling, 50ms, 60s);
     const options longest{.backoff_ceiling = 60s};
@@ -506,7 +507,7 @@ BOOST_AUTO_TEST_CASE(each_option_of_a_lock_goes_up_to_its_limits)
     within("replica_timeout", confirmed, &options::replica_timeout, 0ms, 250ms);
     const options slowly{.replica_acks = 1};
     within("replica_timeout", slowly, &options::replica_timeout, 0ms, 4s);
-    // Nothing has to be confirmed: it only has to make sense.
+    // There is no confirmation: the value only has to be valid.
     const options unconfirmed{};
     within("replica_timeout", unconfirmed, &options::replica_timeout, 0ms, no_limit);
 
@@ -524,7 +525,7 @@ BOOST_AUTO_TEST_CASE(each_option_of_a_lock_goes_up_to_its_limits)
     invalid(promised, {"dead_holder_grace", "1000 ms", "0 ms with replica_acks"});
 }
 
-BOOST_AUTO_TEST_CASE(a_name_goes_up_to_its_limits)
+BOOST_AUTO_TEST_CASE(name_is_accepted_within_its_limits_only)
 {
     boost::asio::io_context context;
     const client locks(context, "memory:");
@@ -537,7 +538,7 @@ BOOST_AUTO_TEST_CASE(a_name_goes_up_to_its_limits)
                     errc::invalid_name));
 }
 
-BOOST_AUTO_TEST_CASE(an_owner_has_no_longer_identity_than_a_lease_gives)
+BOOST_AUTO_TEST_CASE(owner_with_a_too_long_identity_is_refused)
 {
     boost::asio::io_context context;
     const client locks(context, "memory:");
@@ -548,11 +549,11 @@ BOOST_AUTO_TEST_CASE(an_owner_has_no_longer_identity_than_a_lease_gives)
     BOOST_TEST((error.code() == errc::invalid_option));
     const std::string said(error.what());
     BOOST_TEST(said.starts_with("owner: an identity of 58 bytes; allowed: "));
-    // It is not shown: with it, a reader of the log could acquire the lock.
+    // The error does not show the identity: with it, a reader of the log could acquire the lock.
     BOOST_TEST(said.find("111") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(nobody_enters_a_lock_again)
+BOOST_AUTO_TEST_CASE(empty_owner_is_refused_by_every_acquire)
 {
     boost::asio::io_context context;
     const client locks(context, "memory:");
@@ -577,8 +578,8 @@ BOOST_AUTO_TEST_CASE(nobody_enters_a_lock_again)
     context.run();
 }
 
-// A text that means the same and is another one could be compared with it, and would differ.
-BOOST_AUTO_TEST_CASE(an_owner_has_one_text)
+// Another text with the same meaning could be compared with this one, and would differ.
+BOOST_AUTO_TEST_CASE(owner_is_read_from_one_text_only)
 {
     const std::string id = "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10";
     for (const std::string& each : {id + ":0#0", id + ":7#1", id + ":10#18446744073709551615"})
@@ -594,8 +595,8 @@ BOOST_AUTO_TEST_CASE(an_owner_has_one_text)
         }
 }
 
-// Of a UUID every character has its place.
-BOOST_AUTO_TEST_CASE(an_owner_that_is_wrong_in_one_character_is_none)
+// Each character of a UUID has a fixed place.
+BOOST_AUTO_TEST_CASE(owner_text_with_one_wrong_character_is_refused)
 {
     const std::string one = "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:17#42";
     constexpr std::string_view hex = "0123456789abcdef";
@@ -625,8 +626,8 @@ BOOST_AUTO_TEST_CASE(an_owner_that_is_wrong_in_one_character_is_none)
                     errc::invalid_option));
 }
 
-// A form, as browsers send it, has a blank there; a URL has not.
-BOOST_AUTO_TEST_CASE(a_plus_is_a_plus)
+// In a form, as browsers send it, a plus means a blank. In a URL it does not.
+BOOST_AUTO_TEST_CASE(plus_in_a_url_stays_a_plus)
 {
     const config c("redis+sentinel://a+b:c+d@e+f/g+h?sentinel_user=i+j&sentinel_password=k+l");
     BOOST_TEST(c.user == "a+b");

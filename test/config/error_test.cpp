@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(each_condition_groups_its_errors_and_no_others)
     BOOST_TEST(!texts.contains("unknown leasehold condition"));
 }
 
-BOOST_AUTO_TEST_CASE(details_are_one_line_without_what_is_unknown)
+BOOST_AUTO_TEST_CASE(details_are_one_line_of_the_known_facts)
 {
     diagnostics details;
     BOOST_TEST(details.empty());
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(details_are_one_line_without_what_is_unknown)
     BOOST_TEST(details.empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_holder_is_named_with_what_it_says_of_itself)
+BOOST_AUTO_TEST_CASE(text_names_the_holder_with_its_reported_details)
 {
     diagnostics details;
     details.holder = "5e0f8c21";
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_holder_is_named_with_what_it_says_of_itself)
     BOOST_TEST(details.to_string() == "held by client 5e0f8c21 (pid 4711)");
 }
 
-BOOST_AUTO_TEST_CASE(each_detail_counts)
+BOOST_AUTO_TEST_CASE(single_detail_makes_diagnostics_not_empty)
 {
     const diagnostics each[] = {
         {.server = "s"},         {.key = "k"},
@@ -126,8 +126,8 @@ BOOST_AUTO_TEST_CASE(each_detail_counts)
     }
 }
 
-// With the rest anyone could enter.
-BOOST_AUTO_TEST_CASE(of_an_owner_only_the_beginning_is_shown)
+// With the whole owner, every reader could acquire the lock.
+BOOST_AUTO_TEST_CASE(only_the_beginning_of_an_owner_is_shown)
 {
     BOOST_TEST(holder_name("5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:17") == "5e0f8c21");
     BOOST_TEST(holder_name("5E0F8C21-3A1C-4A50-9CD4-0B8A5D4E7F10:17") == "5E0F8C21");
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(of_an_owner_only_the_beginning_is_shown)
         BOOST_TEST(holder_name(other) == "");
 }
 
-BOOST_AUTO_TEST_CASE(an_owner_is_a_uuid_a_colon_and_something)
+BOOST_AUTO_TEST_CASE(text_without_uuid_and_colon_names_no_holder)
 {
     const std::string one = "09afAF05-0aF9-5aAf-9cd4-0b8a5d4e7f1F:1";
     BOOST_TEST(holder_name(one) == "09afAF05");
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(an_owner_is_a_uuid_a_colon_and_something)
         }
 }
 
-BOOST_AUTO_TEST_CASE(an_exception_has_the_details_in_its_text)
+BOOST_AUTO_TEST_CASE(exception_has_the_details_in_its_text)
 {
     const auto details = std::make_shared<diagnostics>(diagnostics{.key = "stock"});
     const error_with_diagnostics error(errc::held, details);
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(an_exception_has_the_details_in_its_text)
     BOOST_TEST((copy.get_diagnostics() == *details));
 }
 
-BOOST_AUTO_TEST_CASE(a_foreign_category_with_the_same_number_is_no_match)
+BOOST_AUTO_TEST_CASE(same_number_of_another_category_does_not_match)
 {
     const error_code foreign(static_cast<int>(errc::held), boost::system::generic_category());
     BOOST_TEST((foreign != condition::busy));

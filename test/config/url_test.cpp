@@ -1,4 +1,4 @@
-// What a URL may say, and the whole text of each refusal.
+// The contents that a URL may have, and the whole text of each refusal.
 
 #include <boost/test/unit_test.hpp>
 
@@ -45,7 +45,7 @@ struct scheme
     std::string_view parameters; ///< Its parameters, in the order of the text.
 };
 
-// Of every kind of URL, up to its parameters.
+// Each kind of URL, up to its parameters.
 const scheme schemes[] = {
     {"redis://h", "timeout, health_check, reconnect, fence_retention, layout, client_info"},
     {"rediss://h",
@@ -75,7 +75,7 @@ const parameter parameters[] = {{"timeout", "100"},      {"health_check", "100"}
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(each_refusal_says_the_part_its_value_and_what_is_allowed)
+BOOST_AUTO_TEST_CASE(each_refusal_names_the_part_its_value_and_what_is_allowed)
 {
     struct row
     {
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(each_refusal_says_the_part_its_value_and_what_is_allowed)
         }
 }
 
-BOOST_AUTO_TEST_CASE(each_kind_of_url_takes_its_parameters_and_names_them_when_it_gets_another)
+BOOST_AUTO_TEST_CASE(refusal_of_a_parameter_names_the_allowed_ones)
 {
     for (const scheme& of : schemes)
         for (const parameter& each : parameters) {
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(every_byte_can_be_written_in_hexadecimal_digits)
     }
 }
 
-BOOST_AUTO_TEST_CASE(blanks_and_control_characters_have_to_be_encoded)
+BOOST_AUTO_TEST_CASE(blanks_and_control_characters_must_be_encoded)
 {
     for (int byte = 0; byte < 256; ++byte) {
         const char c = static_cast<char>(byte);
@@ -258,8 +258,8 @@ BOOST_AUTO_TEST_CASE(blanks_and_control_characters_have_to_be_encoded)
     }
 }
 
-// What is quoted goes into logs.
-BOOST_AUTO_TEST_CASE(of_what_is_quoted_control_characters_alone_are_rewritten)
+// Quoted text is written to logs.
+BOOST_AUTO_TEST_CASE(only_control_characters_are_rewritten_in_quoted_text)
 {
     for (int byte = 0; byte < 256; ++byte) {
         const char c = static_cast<char>(byte);
@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(of_what_is_quoted_control_characters_alone_are_rewritten)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_scheme_may_be_in_capitals)
+BOOST_AUTO_TEST_CASE(scheme_may_be_in_capitals)
 {
     for (const scheme& each : schemes) {
         std::string url = each.begin;

@@ -54,7 +54,8 @@ struct fixture
     std::string data() const { return text_of(guarded.path()); }
 };
 
-/// Writes, and is stopped by the operating system in the middle of it or before: a process.
+/// A process that writes, and that the operating system stops before the write or in the middle of
+/// it.
 class writer
 {
 public:
@@ -74,7 +75,7 @@ public:
         }
     }
 
-    /// Returns when it has stopped itself.
+    /// Returns when the process has stopped itself.
     void until_stopped() const
     {
         int status = 0;
@@ -85,7 +86,7 @@ public:
     void resume() const { ::kill(pid_, SIGCONT); }
     void kill() const { ::kill(pid_, SIGKILL); }
 
-    /// It waits for the lock of that file (flock).
+    /// Whether the process waits for the lock of that file (flock).
     bool waits_for(const std::filesystem::path& file) const
     {
         struct stat of = {};
@@ -101,7 +102,7 @@ public:
         return false;
     }
 
-    /// False: it has ended before.
+    /// False: the process has ended before.
     bool until_it_waits_for(const std::filesystem::path& file) const
     {
         siginfo_t ended = {};
@@ -130,7 +131,7 @@ private:
 
 BOOST_FIXTURE_TEST_SUITE(file_guard, fixture)
 
-BOOST_AUTO_TEST_CASE(of_two_zombies_and_a_holder_only_the_holder_writes)
+BOOST_AUTO_TEST_CASE(writes_of_zombies_are_refused_after_the_holder_wrote)
 {
     const zombies all;
     BOOST_TEST(guarded.replace(all.holder(), "holder") == error_code());
@@ -140,7 +141,7 @@ BOOST_AUTO_TEST_CASE(of_two_zombies_and_a_holder_only_the_holder_writes)
     BOOST_TEST(newest(guarded) == all.holder());
 }
 
-BOOST_AUTO_TEST_CASE(a_zombie_that_comes_before_the_next_holder_is_overwritten)
+BOOST_AUTO_TEST_CASE(write_of_a_zombie_before_the_holder_is_overwritten)
 {
     const zombies all;
     BOOST_TEST(guarded.replace(all.second(), "second") == error_code());
@@ -149,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_zombie_that_comes_before_the_next_holder_is_overwritten)
     BOOST_TEST(data() == "holder");
 }
 
-BOOST_AUTO_TEST_CASE(the_same_holder_writes_as_often_as_it_likes)
+BOOST_AUTO_TEST_CASE(holder_may_write_repeatedly)
 {
     BOOST_TEST(guarded.replace(7, "one") == error_code());
     BOOST_TEST(guarded.replace(7, "two") == error_code());
@@ -157,7 +158,7 @@ BOOST_AUTO_TEST_CASE(the_same_holder_writes_as_often_as_it_likes)
     BOOST_TEST(data() == "two");
 }
 
-BOOST_AUTO_TEST_CASE(a_process_that_was_stopped_before_its_write_is_refused)
+BOOST_AUTO_TEST_CASE(stopped_process_is_refused_after_a_newer_write)
 {
     writer stopped([this] {
         std::raise(SIGSTOP);
@@ -170,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_was_stopped_before_its_write_is_refused)
     BOOST_TEST(data() == "newer");
 }
 
-BOOST_AUTO_TEST_CASE(who_is_stopped_in_the_middle_of_its_write_is_followed_and_not_mixed)
+BOOST_AUTO_TEST_CASE(next_writer_waits_for_a_process_stopped_in_its_write)
 {
     writer stopped([this] {
         const error_code result = guarded.write(5, [this] {
@@ -182,7 +183,7 @@ BOOST_AUTO_TEST_CASE(who_is_stopped_in_the_middle_of_its_write_is_followed_and_n
         return result ? 1 : 0;
     });
     stopped.until_stopped();
-    // It is locked, so that another can come only after it.
+    // The file is locked, so another process can only write after this one.
     const int other = ::open(directory.file("data.lock").c_str(), O_RDWR | O_CLOEXEC);
     BOOST_TEST_REQUIRE(other >= 0);
     BOOST_TEST(::flock(other, LOCK_EX | LOCK_NB) == -1);
@@ -194,7 +195,7 @@ BOOST_AUTO_TEST_CASE(who_is_stopped_in_the_middle_of_its_write_is_followed_and_n
     BOOST_TEST(data() == "newer");
 }
 
-BOOST_AUTO_TEST_CASE(who_dies_in_the_middle_of_its_write_leaves_the_lock_and_its_fence)
+BOOST_AUTO_TEST_CASE(killed_writer_frees_the_file_and_keeps_its_fence)
 {
     writer killed([this] {
         return guarded.write(5,
@@ -212,7 +213,7 @@ BOOST_AUTO_TEST_CASE(who_dies_in_the_middle_of_its_write_leaves_the_lock_and_its
     BOOST_TEST(data() == "the same again");
 }
 
-BOOST_AUTO_TEST_CASE(a_writer_whose_lock_file_was_removed_locks_the_new_one)
+BOOST_AUTO_TEST_CASE(writer_locks_the_new_file_after_removal_of_the_old)
 {
     const auto file = directory.file("data.lock");
     const auto lock = [&file] {
@@ -236,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_writer_whose_lock_file_was_removed_locks_the_new_one)
     ::close(made_anew);
 }
 
-BOOST_AUTO_TEST_CASE(what_a_crash_left_behind_is_not_in_the_way)
+BOOST_AUTO_TEST_CASE(leftover_files_of_a_crash_do_not_prevent_a_write)
 {
     put(directory.file("data.new"), "half of a fi");
     put(directory.file("data.fence.new"), "12");
@@ -248,7 +249,7 @@ BOOST_AUTO_TEST_CASE(what_a_crash_left_behind_is_not_in_the_way)
     BOOST_TEST(!std::filesystem::exists(directory.file("data.fence.new")));
 }
 
-BOOST_AUTO_TEST_CASE(a_fence_that_nobody_was_given_is_refused)
+BOOST_AUTO_TEST_CASE(fence_that_no_lease_can_have_is_refused)
 {
     for (const std::uint64_t fence :
          {std::uint64_t(0), guard::largest_fence + 1, ~std::uint64_t(0)})
@@ -259,7 +260,7 @@ BOOST_AUTO_TEST_CASE(a_fence_that_nobody_was_given_is_refused)
     BOOST_TEST(newest(guarded) == guard::largest_fence);
 }
 
-BOOST_AUTO_TEST_CASE(a_damaged_fence_refuses_all)
+BOOST_AUTO_TEST_CASE(damaged_fence_refuses_every_write)
 {
     for (const char* text : {"", "12", "12 \n", "-1\n", "0\n", "twelve\n", "9223372036854775808\n",
                              "99999999999999999999999\n", "12\n13\n"}) {
@@ -275,7 +276,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_fence_refuses_all)
     BOOST_TEST(!std::filesystem::exists(guarded.path()));
 }
 
-BOOST_AUTO_TEST_CASE(work_that_fails_is_told_and_its_fence_stays)
+BOOST_AUTO_TEST_CASE(error_of_the_work_is_reported_and_its_fence_stays)
 {
     const error_code full = make_error_code(boost::system::errc::no_space_on_device);
     BOOST_TEST(guarded.write(3, [&] { return full; }) == full);
@@ -286,13 +287,13 @@ BOOST_AUTO_TEST_CASE(work_that_fails_is_told_and_its_fence_stays)
     BOOST_TEST(guarded.replace(4, "x") == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_folder_that_is_not_there_is_an_error_of_the_system)
+BOOST_AUTO_TEST_CASE(missing_folder_is_reported_as_a_system_error)
 {
     const guard::file nowhere(directory.path() / "none" / "data");
     BOOST_TEST((nowhere.replace(1, "x") == boost::system::errc::no_such_file_or_directory));
 }
 
-BOOST_AUTO_TEST_CASE(the_mode_of_the_file_stays)
+BOOST_AUTO_TEST_CASE(write_keeps_the_mode_of_the_file)
 {
     put(guarded.path(), "before");
     BOOST_TEST_REQUIRE(::chmod(guarded.path().c_str(), 0640) == 0);
@@ -313,7 +314,7 @@ BOOST_AUTO_TEST_CASE(any_bytes_can_be_written)
     BOOST_TEST(data().empty());
 }
 
-BOOST_AUTO_TEST_CASE(with_many_writers_the_stored_fence_never_goes_back)
+BOOST_AUTO_TEST_CASE(stored_fence_never_decreases_with_many_writers)
 {
     struct connection
     {

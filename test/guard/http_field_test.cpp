@@ -21,7 +21,7 @@ using leasehold::error_code;
 
 BOOST_AUTO_TEST_SUITE(http_field)
 
-BOOST_AUTO_TEST_CASE(digits_are_a_fence)
+BOOST_AUTO_TEST_CASE(field_of_digits_is_a_fence)
 {
     for (const std::string_view field : {"12", " 12", "12\t", "  12  ", "0012"}) {
         error_code failed = errc::stale_fence;
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(digits_are_a_fence)
     BOOST_TEST(failed == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(anything_else_is_none)
+BOOST_AUTO_TEST_CASE(field_with_other_characters_is_an_invalid_fence)
 {
     for (const std::string_view field :
          {"", " ", "0", "-1", "+1", "1.0", "1e3", "0x10", "twelve", "12, 13", "12 13", "12;",
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(anything_else_is_none)
     BOOST_TEST(failed == errc::missing_fence);
 }
 
-BOOST_AUTO_TEST_CASE(each_end_of_a_write_has_its_status)
+BOOST_AUTO_TEST_CASE(each_result_of_a_write_has_its_http_status)
 {
     BOOST_TEST(guard::http_status({}) == 204u);
     BOOST_TEST(guard::http_status(errc::stale_fence) == 412u);

@@ -108,7 +108,7 @@ struct fixture
 
 BOOST_FIXTURE_TEST_SUITE(http_guard, fixture)
 
-BOOST_AUTO_TEST_CASE(of_two_zombies_and_a_holder_only_the_holder_writes)
+BOOST_AUTO_TEST_CASE(writes_of_zombies_are_refused_after_the_holder_wrote)
 {
     const zombies all;
     BOOST_TEST(client.put(all.holder(), "holder").status == 204u);
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(of_two_zombies_and_a_holder_only_the_holder_writes)
     BOOST_TEST(client.get().body == "holder");
 }
 
-BOOST_AUTO_TEST_CASE(a_zombie_that_comes_before_the_next_holder_is_overwritten)
+BOOST_AUTO_TEST_CASE(write_of_a_zombie_before_the_holder_is_overwritten)
 {
     const zombies all;
     BOOST_TEST(client.put(all.second(), "second").status == 204u);
@@ -129,14 +129,14 @@ BOOST_AUTO_TEST_CASE(a_zombie_that_comes_before_the_next_holder_is_overwritten)
     BOOST_TEST(client.get().body == "holder");
 }
 
-BOOST_AUTO_TEST_CASE(the_same_holder_writes_as_often_as_it_likes)
+BOOST_AUTO_TEST_CASE(holder_may_write_repeatedly)
 {
     BOOST_TEST(client.put(7, "one").status == 204u);
     BOOST_TEST(client.put(7, "two").status == 204u);
     BOOST_TEST(client.get().body == "two");
 }
 
-BOOST_AUTO_TEST_CASE(a_write_without_a_fence_or_with_a_wrong_one_is_refused)
+BOOST_AUTO_TEST_CASE(write_without_a_valid_fence_is_refused)
 {
     const auto put = [&](const std::vector<std::string>& fences) {
         return client.ask(http::verb::put, "/data", fences, "x").status;
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_write_without_a_fence_or_with_a_wrong_one_is_refused)
     BOOST_TEST(put({"9223372036854775807"}) == 204u);
 }
 
-BOOST_AUTO_TEST_CASE(the_fence_outlives_the_server)
+BOOST_AUTO_TEST_CASE(fence_is_kept_across_a_restart_of_the_server)
 {
     BOOST_TEST(client.put(7, "newer").status == 204u);
     server.reset();
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(the_fence_outlives_the_server)
     BOOST_TEST(again.get().body == "newer");
 }
 
-BOOST_AUTO_TEST_CASE(a_damaged_fence_is_an_error_of_the_server)
+BOOST_AUTO_TEST_CASE(damaged_fence_is_a_server_error)
 {
     BOOST_TEST(client.put(7, "before").status == 204u);
     std::filesystem::resize_file(directory.file("data.fence"), 0);
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_fence_is_an_error_of_the_server)
     BOOST_TEST(client.get().body == "before");
 }
 
-BOOST_AUTO_TEST_CASE(files_of_the_guard_and_of_others_cannot_be_reached)
+BOOST_AUTO_TEST_CASE(only_the_guarded_file_can_be_requested)
 {
     BOOST_TEST(client.put(7, "x").status == 204u);
     for (const char* target :
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(files_of_the_guard_and_of_others_cannot_be_reached)
     BOOST_TEST(client.ask(http::verb::delete_, "/data", {"9"}).status == 405u);
 }
 
-BOOST_AUTO_TEST_CASE(with_many_writers_the_stored_fence_never_goes_back)
+BOOST_AUTO_TEST_CASE(stored_fence_never_decreases_with_many_writers)
 {
     struct writer
     {
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(with_many_writers_the_stored_fence_never_goes_back)
         }
         std::uint64_t stored()
         {
-            // What is in the file is the fence that wrote it.
+            // The file contains the fence of its last write.
             const answer now = on->get();
             return now.status == 404 ? 0 : std::stoull(now.body);
         }

@@ -7,7 +7,7 @@
 
 namespace leasehold::guard {
 
-/// For Boost.Test, which shows both sides of a comparison that fails.
+/// For Boost.Test, which shows both sides of a failed comparison.
 inline std::ostream& boost_test_print_type(std::ostream& out, errc value)
 {
     return out << make_error_code(value);

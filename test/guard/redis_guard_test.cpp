@@ -37,7 +37,7 @@ using leasehold::error_code;
 const std::string fence_key = "{stock:7}:fence";
 const std::string data_key = "{stock:7}";
 
-/// An application with a connection of its own, on this thread.
+/// An application with its own connection, on this thread.
 class application
 {
 public:
@@ -96,7 +96,7 @@ struct fixture
 
 BOOST_FIXTURE_TEST_SUITE(redis_guard, fixture)
 
-BOOST_AUTO_TEST_CASE(of_two_zombies_and_a_holder_only_the_holder_writes)
+BOOST_AUTO_TEST_CASE(writes_of_zombies_are_refused_after_the_holder_wrote)
 {
     const zombies all;
     BOOST_TEST(app.write(set(all.holder(), "holder")) == error_code());
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(of_two_zombies_and_a_holder_only_the_holder_writes)
     BOOST_TEST(get(fence_key) == std::to_string(all.holder()));
 }
 
-BOOST_AUTO_TEST_CASE(a_zombie_that_comes_before_the_next_holder_is_overwritten)
+BOOST_AUTO_TEST_CASE(write_of_a_zombie_before_the_holder_is_overwritten)
 {
     const zombies all;
     BOOST_TEST(app.write(set(all.second(), "second")) == error_code());
@@ -118,14 +118,14 @@ BOOST_AUTO_TEST_CASE(a_zombie_that_comes_before_the_next_holder_is_overwritten)
     BOOST_TEST(get(data_key) == "holder");
 }
 
-BOOST_AUTO_TEST_CASE(the_same_holder_writes_as_often_as_it_likes)
+BOOST_AUTO_TEST_CASE(holder_may_write_repeatedly)
 {
     BOOST_TEST(app.write(set(7, "one")) == error_code());
     BOOST_TEST(app.write(set(7, "two")) == error_code());
     BOOST_TEST(get(data_key) == "two");
 }
 
-BOOST_AUTO_TEST_CASE(all_commands_run_in_one_step)
+BOOST_AUTO_TEST_CASE(all_commands_of_a_write_run_in_one_step)
 {
     redis_write write(fence_key, 3);
     write.push("HSET", "{stock:7}:h", "left", 41, "owner", "me")
@@ -142,7 +142,8 @@ BOOST_AUTO_TEST_CASE(all_commands_run_in_one_step)
 
 BOOST_AUTO_TEST_CASE(fences_are_compared_as_whole_numbers_of_64_bits)
 {
-    // Neighbours that a double cannot tell apart, and texts that sort otherwise than numbers.
+    // Adjacent numbers that a double cannot distinguish, and texts that sort in another order than
+    // numbers.
     BOOST_TEST(app.write(set(9, "nine")) == error_code());
     BOOST_TEST(app.write(set(10, "ten")) == error_code());
     BOOST_TEST(app.write(set(9, "nine")) == errc::stale_fence);
@@ -154,7 +155,7 @@ BOOST_AUTO_TEST_CASE(fences_are_compared_as_whole_numbers_of_64_bits)
     BOOST_TEST(get(fence_key) == "9223372036854775807");
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_right_is_refused_before_it_is_sent)
+BOOST_AUTO_TEST_CASE(invalid_write_is_refused_before_it_is_sent)
 {
     for (const std::uint64_t fence :
          {std::uint64_t(0), guard::largest_fence + 1, ~std::uint64_t(0)})
@@ -173,7 +174,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_right_is_refused_before_it_is_sent)
     BOOST_TEST(raw.command({"DBSIZE"}).number == 0);
 }
 
-BOOST_AUTO_TEST_CASE(the_longest_command_runs)
+BOOST_AUTO_TEST_CASE(longest_allowed_command_runs)
 {
     BOOST_TEST(app.write(redis_write(fence_key, 1)
                              .push_words("RPUSH", data_key,
@@ -182,7 +183,7 @@ BOOST_AUTO_TEST_CASE(the_longest_command_runs)
     BOOST_TEST(raw.command({"LLEN", data_key}).number == 3'999);
 }
 
-BOOST_AUTO_TEST_CASE(a_command_that_fails_is_told_and_the_fence_stays)
+BOOST_AUTO_TEST_CASE(error_of_a_command_is_reported_and_the_fence_stays)
 {
     raw.command({"SET", data_key, "a text"});
     redis_write write(fence_key, 5);
@@ -198,7 +199,7 @@ BOOST_AUTO_TEST_CASE(a_command_that_fails_is_told_and_the_fence_stays)
     BOOST_TEST(app.write(set(5, "again")) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(a_damaged_fence_refuses_all)
+BOOST_AUTO_TEST_CASE(damaged_fence_refuses_every_write)
 {
     for (const char* text :
          {"", "0", "-1", "1.5", "twelve", "007", "1e3", "99999999999999999999"}) {
@@ -214,7 +215,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_fence_refuses_all)
     BOOST_TEST(raw.command({"EXISTS", data_key}).number == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_server_without_room_writes_nothing)
+BOOST_AUTO_TEST_CASE(full_server_writes_nothing)
 {
     raw.command({"CONFIG", "SET", "maxmemory", "1"});
     BOOST_TEST(app.write(set(1, "x")) == leasehold::errc::store_refused);
@@ -223,7 +224,7 @@ BOOST_AUTO_TEST_CASE(a_server_without_room_writes_nothing)
     BOOST_TEST(app.write(set(1, "x")) == error_code());
 }
 
-BOOST_AUTO_TEST_CASE(it_may_be_cancelled_and_forgotten)
+BOOST_AUTO_TEST_CASE(write_may_be_cancelled_or_detached)
 {
     asio::cancellation_signal signal;
     server.pause();
@@ -242,7 +243,7 @@ BOOST_AUTO_TEST_CASE(it_may_be_cancelled_and_forgotten)
     guard::async_write(app.connection, set(2, "x"), asio::detached);
 }
 
-BOOST_AUTO_TEST_CASE(with_many_writers_the_stored_fence_never_goes_back)
+BOOST_AUTO_TEST_CASE(stored_fence_never_decreases_with_many_writers)
 {
     struct connection
     {

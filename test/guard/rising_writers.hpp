@@ -13,7 +13,7 @@
 
 namespace leasehold::test {
 
-/// What one writer did.
+/// The fences of one writer: the accepted and the refused ones.
 struct written_fences
 {
     std::vector<std::uint64_t> accepted;
@@ -47,7 +47,7 @@ void check_rising_writers(Connect connect, int threads, std::uint64_t writes)
                         const std::uint64_t fence = ++next;
                         if (fence > writes)
                             break;
-                        // Let another come between, as a pause of the process would.
+                        // Another thread may write in between, as after a pause of the process.
                         if (fence % 3 == 0)
                             std::this_thread::yield();
                         const std::uint64_t before = connection.stored();
@@ -79,7 +79,7 @@ void check_rising_writers(Connect connect, int threads, std::uint64_t writes)
     BOOST_TEST(!went_back);
     BOOST_TEST(!accepted_late);
     BOOST_TEST(answered == writes);
-    BOOST_TEST(largest == writes); // no write can have rejected it
+    BOOST_TEST(largest == writes); // no write can have rejected this fence
     BOOST_TEST(connect().stored() == writes);
 }
 

@@ -22,7 +22,7 @@ bool is_invalid_identifier(const boost::system::system_error& failure)
 
 BOOST_AUTO_TEST_SUITE(sql_texts)
 
-BOOST_AUTO_TEST_CASE(an_update_compares_and_writes_in_one_statement)
+BOOST_AUTO_TEST_CASE(update_compares_and_writes_in_one_statement)
 {
     const guard::sql_row account{.table = "account", .key = "id"};
     const auto update = [&](sql_dialect dialect) {
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(an_update_compares_and_writes_in_one_statement)
                " WHERE `id` = ? AND `fence` <= ?");
 }
 
-BOOST_AUTO_TEST_CASE(names_are_quoted_and_cannot_leave_their_quotes)
+BOOST_AUTO_TEST_CASE(names_are_quoted_with_their_quotes_escaped)
 {
     const guard::sql_row odd{.table = "shop.a\"b`c", .key = "the key", .fence = "Fence"};
     BOOST_TEST(fenced_row(sql_dialect::postgresql, odd).add_column() ==
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(names_are_quoted_and_cannot_leave_their_quotes)
                "ALTER TABLE `shop`.`a\"b``c` ADD COLUMN `Fence` BIGINT NOT NULL DEFAULT 0");
 }
 
-BOOST_AUTO_TEST_CASE(names_that_no_database_has_are_refused)
+BOOST_AUTO_TEST_CASE(name_that_no_database_allows_is_refused)
 {
     const auto table = [](const std::string& name) {
         return [=] { fence_table(sql_dialect::sqlite, name); };

@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] std::uint64_t first() const { return first_.held.fence(); }
     [[nodiscard]] std::uint64_t second() const { return second_.held.fence(); }
-    /// Of the only current holder.
+    /// The fence of the only current holder.
     [[nodiscard]] std::uint64_t holder() const { return holder_.held.fence(); }
 
 private:
@@ -46,7 +46,7 @@ private:
             const lock_options options{
                 .lease_time = std::chrono::milliseconds(stops ? 100 : 60'000)};
             bool done = false;
-            // Waits until what was there before has expired.
+            // Waits until the previous lease has expired.
             mutex(locks, "written by one", options).async_lock([&](error_code failed, lease got) {
                 BOOST_TEST_REQUIRE(!failed);
                 held = std::move(got);

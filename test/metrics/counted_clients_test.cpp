@@ -1,4 +1,4 @@
-// What clients tell comes out as it went on.
+// The metrics of real clients have the values that the events of the clients require.
 #include <boost/test/unit_test.hpp>
 
 #include "metrics/open_metrics_checker.hpp"
@@ -26,12 +26,12 @@ double value(const metrics& of, const std::string& sample)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(clients_that_contend_are_counted)
+BOOST_AUTO_TEST_CASE(contending_clients_are_counted)
 {
     memory_lab lab;
     const auto counted = std::make_shared<metrics>();
     const auto one = lab.make_client(counted), two = lab.make_client(counted);
-    // A busy machine does not keep it from being handed on.
+    // The handoff time is long, so that a busy machine does not prevent a handover.
     const lock_options patient{.lease_time = 60s, .handoff_time = 20s};
     const mutex first(*one, "stock:1", patient), second(*two, "stock:1", patient);
     lease held = lab.take(first);

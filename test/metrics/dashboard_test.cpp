@@ -1,4 +1,4 @@
-// The dashboard draws what the writer writes, and all of it.
+// The dashboard draws every family of the page, and no other series.
 #include <boost/test/unit_test.hpp>
 
 #include "metrics/every_event.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 using boost::property_tree::ptree;
 
-/// All texts of members with this name, wherever they are.
+/// All texts of members with this name, at any depth.
 void collect(const ptree& from, const std::string& member, std::vector<std::string>& into)
 {
     for (const auto& [name, value] : from) {
@@ -32,7 +32,7 @@ void collect(const ptree& from, const std::string& member, std::vector<std::stri
     }
 }
 
-/// The queries of the dashboard: of its panels and of its variables.
+/// The queries of the dashboard, of its panels and of its variables.
 std::vector<std::string> queries()
 {
     ptree dashboard;
@@ -63,7 +63,7 @@ open_metrics_page full_page()
 
 BOOST_AUTO_TEST_SUITE(dashboard)
 
-BOOST_AUTO_TEST_CASE(every_series_and_label_of_it_exists)
+BOOST_AUTO_TEST_CASE(every_series_and_label_in_a_query_exists)
 {
     const auto page = full_page();
     std::size_t drawn = 0;
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(every_series_and_label_of_it_exists)
             const auto& of = page.series.at(name);
             labels.insert(of.begin(), of.end());
         }
-        // Those that select, those that group, and the one that a variable lists.
+        // The labels that select, the labels that group, and the label that a variable lists.
         std::vector<std::string> used = matches(query, "([a-z_]+)(?:=~|!~|!=|=)\"");
         for (const std::string& group : matches(query, "by \\(([^)]*)\\)"))
             for (const std::string& label : matches(group, "([a-z_]+)"))

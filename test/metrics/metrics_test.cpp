@@ -1,4 +1,4 @@
-// The counts, their labels, and the form of the page.
+// The counts, their labels, and the format of the page.
 #include <boost/test/unit_test.hpp>
 
 #include "extras/metrics/instruments.hpp"
@@ -43,7 +43,7 @@ bool has_value(const metrics& of, const std::string& sample)
 
 BOOST_AUTO_TEST_SUITE(labels)
 
-BOOST_AUTO_TEST_CASE(a_name_becomes_its_family)
+BOOST_AUTO_TEST_CASE(lock_name_is_reduced_to_its_family)
 {
     BOOST_TEST(lock_family("order:17") == "order");
     BOOST_TEST(lock_family("jobs/daily/1") == "jobs");
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_name_becomes_its_family)
     BOOST_TEST(lock_family("").empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_value_is_short_printable_unicode)
+BOOST_AUTO_TEST_CASE(label_value_is_short_printable_unicode)
 {
     BOOST_TEST(detail::label_value("plain") == "plain");
     BOOST_TEST(detail::label_value("sch\xc3\xb6n \xf0\x9f\x94\x92") ==
@@ -62,11 +62,11 @@ BOOST_AUTO_TEST_CASE(a_value_is_short_printable_unicode)
                "?? ??? ???? ??");
     BOOST_TEST(detail::label_value("\xc3") == "?");
     BOOST_TEST(detail::label_value(std::string(5000, 'x')) == std::string(128, 'x'));
-    // Never half a character.
+    // The value never ends in half a character.
     BOOST_TEST(detail::label_value(std::string(127, 'x') + "\xc3\xb6") == std::string(127, 'x'));
 }
 
-BOOST_AUTO_TEST_CASE(there_are_no_more_values_than_allowed)
+BOOST_AUTO_TEST_CASE(labels_have_no_more_values_than_allowed)
 {
     const auto counted = std::make_shared<metrics>(
         metrics_options{.most_locks = 3, .most_holders = 2});
@@ -84,12 +84,12 @@ BOOST_AUTO_TEST_CASE(there_are_no_more_values_than_allowed)
                1);
     BOOST_TEST(value(*counted, "leasehold_blocked_seconds_total{lock=\"name0\",holder=\"other\"}") >
                998);
-    // A gauge goes down where it went up.
+    // A gauge decreases under the same label as it increased.
     counted->not_acquired("name7", errc::timed_out, 1ms, {});
     BOOST_TEST(value(*counted, "leasehold_waiting{lock=\"other\"}") == 996);
 }
 
-BOOST_AUTO_TEST_CASE(the_function_may_be_the_users_and_may_throw)
+BOOST_AUTO_TEST_CASE(label_function_of_the_user_may_throw)
 {
     const auto counted = std::make_shared<metrics>(
         metrics_options{.label_of = [](std::string_view name) -> std::string {
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(the_function_may_be_the_users_and_may_throw)
     BOOST_TEST(value(*counted, "leasehold_waiting{lock=\"other\"}") == 1);
 }
 
-BOOST_AUTO_TEST_CASE(threads_that_meet_a_new_value_share_it)
+BOOST_AUTO_TEST_CASE(new_label_value_is_shared_by_all_threads)
 {
     constexpr int threads = 4, values = 200, most = 100;
     detail::label_table<detail::shared_counter> table(
@@ -117,18 +117,18 @@ BOOST_AUTO_TEST_CASE(threads_that_meet_a_new_value_share_it)
                     table.at(std::to_string(i)).add();
             });
     }
-    std::size_t told_apart = 0;
+    std::size_t with_own_label = 0;
     std::uint64_t of_others = 0;
     table.each([&](std::string_view label, const detail::shared_counter& count) {
         if (label == table.other) {
             of_others = count.value();
         }
         else {
-            ++told_apart;
+            ++with_own_label;
             BOOST_TEST(count.value() == std::uint64_t(threads));
         }
     });
-    BOOST_TEST(told_apart == std::size_t(most));
+    BOOST_TEST(with_own_label == std::size_t(most));
     BOOST_TEST(of_others == std::uint64_t(threads * (values - most)));
 }
 
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(page)
 
-BOOST_AUTO_TEST_CASE(every_event_is_counted_once_and_the_page_is_of_the_format)
+BOOST_AUTO_TEST_CASE(every_event_is_counted_once_on_a_valid_page)
 {
     metrics counted;
     BOOST_CHECK_NO_THROW(static_cast<void>(read_open_metrics(counted.text())));
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(every_event_is_counted_once_and_the_page_is_of_the_format)
     is("blocked_seconds_total{lock=\"a \"quoted\" \\ name?\",holder=\"0a1b2c3d\"}", 1);
     is("not_acquired_total{lock=\"a \"quoted\" \\ name?\",reason=\"timed_out\"}", 1);
     is("lost_total{lock=\"order\",reason=\"expired\"}", 1);
-    is("lost_total{lock=\"order\",reason=\"lost\"}", 0); // there before it is first counted
+    is("lost_total{lock=\"order\",reason=\"lost\"}", 0); // present before it is first counted
     is("renewal_slack_seconds_sum{lock=\"order\"}", 19);
     is("renewals_late_total{lock=\"order\"}", 1);
     is("suspect_expiries_total{lock=\"order\"}", 1);
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(every_error_has_a_reason_of_its_own)
     BOOST_TEST(reasons.contains("cancelled"));
 }
 
-BOOST_AUTO_TEST_CASE(it_stands_beside_other_metrics)
+BOOST_AUTO_TEST_CASE(page_may_contain_metrics_of_the_application)
 {
     std::string page;
     append_open_metrics(
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(it_stands_beside_other_metrics)
     BOOST_CHECK_NO_THROW(static_cast<void>(read_open_metrics(page + "# EOF\n")));
 }
 
-BOOST_AUTO_TEST_CASE(the_checker_refuses_what_the_format_forbids)
+BOOST_AUTO_TEST_CASE(checker_refuses_a_page_that_violates_the_format)
 {
     const auto refused = [](const std::string& page) {
         try {

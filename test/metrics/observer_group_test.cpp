@@ -1,4 +1,4 @@
-// Several observers as one.
+// Several observers as one observer.
 #include <boost/test/unit_test.hpp>
 
 #include "metrics/every_event.hpp"
@@ -13,7 +13,7 @@
 using namespace leasehold;
 using namespace leasehold::test;
 
-BOOST_AUTO_TEST_CASE(each_observer_of_a_group_is_told_each_event_in_full)
+BOOST_AUTO_TEST_CASE(each_observer_of_a_group_receives_each_event_in_full)
 {
     recording_observer alone;
     tell_every_event(alone);
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(each_observer_of_a_group_is_told_each_event_in_full)
                         a.left == b.left));
         }
     }
-    // None is missing, and none is new and forgotten here.
+    // No event is missing, and no new event has been left out of this test.
     BOOST_TEST(kinds.size() ==
                static_cast<std::size_t>(recording_observer::kind::disconnected) + 1);
 }

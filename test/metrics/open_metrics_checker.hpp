@@ -13,7 +13,7 @@ struct open_metrics_page
 {
     /// Samples by name and labels, as `name{a="x",b="y"}` in the order of the page, unescaped.
     std::map<std::string, double> samples;
-    /// The names of samples, with the names of their labels.
+    /// The names of samples, each with the names of its labels.
     std::map<std::string, std::vector<std::string>> series;
     /// The type of each family.
     std::map<std::string, std::string> types;
