@@ -1,4 +1,4 @@
-// `leasehold bench`: that it measures, and leaves nothing behind.
+// `leasehold bench`: it measures, and removes its locks.
 #include "bench/measurements.hpp"
 
 #include "support/cluster_deployment.hpp"
@@ -25,7 +25,7 @@ words bench(const std::string& url, const std::string& time)
         LEASEHOLD_TEST_TOOL, "bench", "--json", "--at-a-time", "5", "--url", url, "--time", time};
 }
 
-/// Whether a number of that name is there, and is not 0.
+/// Whether the text has a number with this name that is not 0.
 bool has_number(const std::string& json, const std::string& name)
 {
     const std::string begin = '"' + name + "\":";
@@ -57,7 +57,7 @@ words keys(const redis_server& server)
 
 BOOST_AUTO_TEST_SUITE(tool_bench)
 
-BOOST_AUTO_TEST_CASE(percentiles_are_of_what_was_measured)
+BOOST_AUTO_TEST_CASE(percentile_is_one_of_the_measured_durations)
 {
     durations some;
     BOOST_TEST((some.percentile(50) == 0ns));
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(percentiles_are_of_what_was_measured)
     BOOST_TEST((some.percentile(0) == 1ns));
 }
 
-BOOST_AUTO_TEST_CASE(a_server_is_measured_and_left_as_it_was)
+BOOST_AUTO_TEST_CASE(bench_leaves_no_locks_at_a_server)
 {
     const redis_server server;
     measures(server.unix_url());
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_server_is_measured_and_left_as_it_was)
     BOOST_TEST(keys(other) == words{}, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(members_of_a_quorum_keep_nothing_but_what_makes_them_members)
+BOOST_AUTO_TEST_CASE(bench_leaves_only_the_member_key_at_quorum_members)
 {
     const redis_server all[] = {redis_server({}, {.tcp = true}), redis_server({}, {.tcp = true}),
                                 redis_server({}, {.tcp = true})};
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(members_of_a_quorum_keep_nothing_but_what_makes_them_member
         BOOST_TEST(keys(each) == words{"leasehold:quorum"}, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(a_cluster_is_measured_and_left_without_locks)
+BOOST_AUTO_TEST_CASE(bench_leaves_no_locks_in_a_cluster)
 {
     test::cluster_deployment cluster({.replicas = false});
     measures(cluster.url());
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_cluster_is_measured_and_left_without_locks)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_signal_ends_it_and_it_tidies_up)
+BOOST_AUTO_TEST_CASE(bench_removes_its_locks_when_a_signal_ends_it)
 {
     const redis_server server;
     auto client = server.connect();
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_it_and_it_tidies_up)
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_measured_is_said)
+BOOST_AUTO_TEST_CASE(bench_that_cannot_run_has_its_exit_code)
 {
     redis_server server;
     const auto code_of = [](const words& command) { return test::process(command).wait(60s).code; };

@@ -1,4 +1,4 @@
-// `leasehold doctor`, at servers that are set up badly on purpose.
+// `leasehold doctor`, at servers that are badly configured on purpose.
 #include "doctor/examine.hpp"
 #include "doctor/judge.hpp"
 #include "doctor/rights.hpp"
@@ -41,7 +41,7 @@ constexpr int has_warnings = 1;
 constexpr int has_problems = 3;
 constexpr int unavailable = 77;
 
-/// The options of a server with which there is nothing to find.
+/// The options of a server for which there is no finding.
 const words safe_options{"--appendonly", "yes", "--appendfsync", "always"};
 
 struct diagnosis
@@ -49,7 +49,7 @@ struct diagnosis
     int code = -1;
     std::string text;
 
-    /// There is one of this kind, and how bad it is; its first words are these.
+    /// Whether there is a finding with this level and check whose text begins with these words.
     bool has(std::string_view level, std::string_view check, std::string_view what = {}) const
     {
         const std::string begin = std::string("{\"level\":\"")
@@ -72,10 +72,10 @@ std::ostream& operator<<(std::ostream& to, const diagnosis& of)
     return to << "code " << of.code << ": " << of.text;
 }
 
-/// What it says of a URL, in one line.
+/// The report on a URL, in one line.
 diagnosis diagnose(const std::string& url, const words& more = {})
 {
-    // Nothing is slow on a machine that is busy.
+    // No request counts as slow, so a busy machine causes no finding.
     test::process running(words{LEASEHOLD_TEST_TOOL, "doctor", "--json", "--apart", "1ms", "--slow",
                                 "1h", "--url", url} +
                           more);
@@ -86,7 +86,7 @@ diagnosis diagnose(const std::string& url, const words& more = {})
     return found;
 }
 
-/// Again and again: servers take their time to notice what has become of others.
+/// Repeats the diagnosis: servers need time to notice the failure of others.
 diagnosis diagnose_until(const std::string& url, const std::function<bool(const diagnosis&)>& met)
 {
     const auto end = std::chrono::steady_clock::now() + 2min;
@@ -106,20 +106,20 @@ bool is_healthy(const diagnosis& found)
 
 BOOST_AUTO_TEST_SUITE(tool_doctor)
 
-BOOST_AUTO_TEST_CASE(a_server_that_is_set_up_well_is_healthy_and_left_as_it_was)
+BOOST_AUTO_TEST_CASE(well_configured_server_is_healthy_and_keeps_no_lock)
 {
     redis_server server(safe_options);
     const diagnosis found = diagnose(server.unix_url());
     BOOST_TEST(found.has_nothing(), found);
     BOOST_TEST(found.code == healthy);
-    // The counter of fences is there once any lock was taken.
+    // The counter of fences exists as soon as any lock was acquired.
     auto client = server.connect();
     const auto keys = client.command({"KEYS", "*"});
     BOOST_TEST_REQUIRE(keys.items.size() == 1u);
     BOOST_TEST(keys.items[0].text == "leasehold:fence");
 }
 
-BOOST_AUTO_TEST_CASE(eviction_is_a_problem_where_memory_is_limited)
+BOOST_AUTO_TEST_CASE(eviction_is_a_problem_if_memory_is_limited)
 {
     const redis_server limited(safe_options +
                                words{"--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"});
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(eviction_is_a_problem_where_memory_is_limited)
     BOOST_TEST(less.code == has_warnings);
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_forgets_when_it_restarts_is_warned_of)
+BOOST_AUTO_TEST_CASE(persistence_that_may_lose_locks_is_reported)
 {
     const redis_server nothing;
     BOOST_TEST(diagnose(nothing.unix_url()).has("warning", "persistence", "nothing on disk"));
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_forgets_when_it_restarts_is_warned_of)
     BOOST_TEST(found.code == healthy);
 }
 
-BOOST_AUTO_TEST_CASE(a_replica_and_a_node_of_a_cluster_are_told_apart_from_a_server)
+BOOST_AUTO_TEST_CASE(replica_or_cluster_node_in_a_server_url_is_a_problem)
 {
     const redis_server master(safe_options, {.tcp = true});
     const redis_server replica(safe_options +
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_replica_and_a_node_of_a_cluster_are_told_apart_from_a_ser
     BOOST_TEST(diagnose(node.unix_url()).has("problem", "version", "part of a cluster"));
 }
 
-BOOST_AUTO_TEST_CASE(replicas_that_are_wanted_and_not_there_are_a_problem)
+BOOST_AUTO_TEST_CASE(missing_replicas_that_are_required_are_a_problem)
 {
     const redis_server server(safe_options + words{"--min-replicas-to-write", "1"});
     const diagnosis found = diagnose(server.unix_url());
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(replicas_that_are_wanted_and_not_there_are_a_problem)
     BOOST_TEST(found.code == has_problems);
 }
 
-BOOST_AUTO_TEST_CASE(a_clock_that_steps_between_two_looks_is_a_problem)
+BOOST_AUTO_TEST_CASE(clock_that_steps_between_two_readings_is_a_problem)
 {
     if (!test::shifted_clock::available())
         return;
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_clock_that_steps_between_two_looks_is_a_problem)
     }
 }
 
-BOOST_AUTO_TEST_CASE(clocks_are_compared_as_far_as_they_are_known)
+BOOST_AUTO_TEST_CASE(clocks_are_compared_within_their_uncertainty)
 {
     const auto server = [](std::string name, microseconds before, microseconds after,
                            microseconds there) {
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(clocks_are_compared_as_far_as_they_are_known)
         return facts;
     };
     findings found;
-    // Each may have been asked at the moment at which both agree.
+    // The times of the replies leave it possible that the clocks agree.
     judge_clocks({server("a", 0s, 3s, 0s), server("b", 0s, 3s, 3s), server_facts()}, found);
     BOOST_TEST(found.size() == 0u);
     judge_clocks({server("a", 0s, 1s, 1s), server("b", 10s, 11s, 14s)}, found);
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(clocks_are_compared_as_far_as_they_are_known)
 
 namespace {
 
-/// What a server says with which there is nothing to find.
+/// The facts of a server for which there is no finding.
 server_facts good_facts()
 {
     server_facts facts;
@@ -243,7 +243,7 @@ server_facts good_facts()
 
 using values = std::map<std::string, std::string, std::less<>>;
 
-/// What one server says else, and what is found then; empty: nothing.
+/// The facts of one server that differ, and the finding that they cause; empty: none.
 struct judged_facts
 {
     const char* what;
@@ -251,7 +251,7 @@ struct judged_facts
     const char* check;
     values info;
     values settings{};
-    std::vector<microseconds> pings{}; ///< Empty: as with `good_facts`.
+    std::vector<microseconds> pings{}; ///< Empty: as in `good_facts`.
     std::vector<microseconds> scripts{};
     const char* url = "redis://127.0.0.1";
 };
@@ -333,7 +333,7 @@ std::vector<judged_facts> judged()
         {"the server is part of a cluster", level::problem, "version", {{"redis_mode", "cluster"}}},
         {"the server is a Sentinel", level::problem, "version", {{"redis_mode", "sentinel"}}},
 
-        // Of a server that is slow from 50 ms on.
+        // For a server that counts as slow from 50 ms on.
         {"a round trip takes 50.1 ms",
          level::warning,
          "latency",
@@ -369,7 +369,7 @@ std::vector<judged_facts> judged()
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(what_a_server_says_of_itself_is_judged)
+BOOST_AUTO_TEST_CASE(each_fact_of_a_server_causes_its_finding)
 {
     for (const judged_facts& each : judged()) {
         server_facts facts = good_facts();
@@ -383,7 +383,7 @@ BOOST_AUTO_TEST_CASE(what_a_server_says_of_itself_is_judged)
             facts.scripts = each.scripts;
         findings found;
         judge_server(facts, config(each.url), 50ms, found);
-        // That replicas follow asynchronously is said of every cluster.
+        // Every cluster gets the note that replicas follow asynchronously.
         std::erase_if(found, [](const finding& of) { return of.how_bad == level::note; });
         std::string text;
         for (const finding& of : found)
@@ -404,20 +404,20 @@ BOOST_AUTO_TEST_CASE(what_a_server_says_of_itself_is_judged)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_sentinel_that_is_taken_for_a_server_is_told)
+BOOST_AUTO_TEST_CASE(sentinel_in_a_server_url_is_a_problem)
 {
     const test::sentinel_deployment deployment(safe_options);
     const diagnosis found = diagnose("redis://127.0.0.1:" +
                                      std::to_string(deployment.sentinel_port(0)));
     BOOST_TEST(found.has("problem", "version", "the server is a Sentinel"), found);
     BOOST_TEST(found.has("problem", "trial"), found);
-    // It keeps nothing on disk, and needs no user that may do more.
+    // A Sentinel stores nothing on disk, and needs no user with more rights.
     BOOST_TEST(!found.has("warning", "persistence"), found);
     BOOST_TEST(!found.has("note", "unanswered"), found);
     BOOST_TEST(found.code == has_problems);
 }
 
-BOOST_AUTO_TEST_CASE(a_user_that_lacks_a_right_is_told_which)
+BOOST_AUTO_TEST_CASE(right_that_a_user_lacks_is_named)
 {
     redis_server server(safe_options);
     auto client = server.connect();
@@ -429,14 +429,14 @@ BOOST_AUTO_TEST_CASE(a_user_that_lacks_a_right_is_told_which)
     BOOST_TEST(found.has("warning", "rights", "the user 'locks' lacks +publish"), found);
     BOOST_TEST(found.has("problem", "trial", "INCRBY"), found);
     BOOST_TEST(found.code == has_problems);
-    // The user itself may not ask, and the omitted checks are reported.
+    // This user has no right to ask, and the omitted checks are reported.
     const diagnosis less = diagnose(url);
     BOOST_TEST(less.has("note", "unanswered", "ACL DRYRUN"), less);
     BOOST_TEST(less.has("warning", "unanswered", "INFO"), less);
     BOOST_TEST(less.has("problem", "trial", "INCRBY"), less);
 }
 
-BOOST_AUTO_TEST_CASE(a_lock_that_another_holds_is_left_alone)
+BOOST_AUTO_TEST_CASE(lock_of_another_owner_is_left_unchanged)
 {
     redis_server server(safe_options);
     auto client = server.connect();
@@ -447,7 +447,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_another_holds_is_left_alone)
     BOOST_TEST(client.command({"GET", "job"}).text == "another");
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_cannot_be_reached_or_refuses_has_a_code_of_its_own)
+BOOST_AUTO_TEST_CASE(unreachable_or_refusing_server_has_its_exit_code)
 {
     redis_server server(safe_options + words{"--requirepass", "secret"});
     const diagnosis refused = diagnose(server.unix_url());
@@ -462,7 +462,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_cannot_be_reached_or_refuses_has_a_code_of_it
     BOOST_TEST(diagnose(server.unix_url(), {"--admin", "redlock://a,b,c"}).code == 2);
 }
 
-BOOST_AUTO_TEST_CASE(advice_fits_the_reason_why_a_server_cannot_be_asked)
+BOOST_AUTO_TEST_CASE(advice_fits_the_reason_of_a_failed_connection)
 {
     struct row
     {
@@ -484,7 +484,7 @@ BOOST_AUTO_TEST_CASE(advice_fits_the_reason_why_a_server_cannot_be_asked)
     }
 }
 
-BOOST_AUTO_TEST_CASE(sentinels_are_asked_one_by_one_and_for_their_replicas)
+BOOST_AUTO_TEST_CASE(sentinels_and_replicas_that_are_down_are_reported)
 {
     test::sentinel_deployment deployment(safe_options);
     const diagnosis whole = diagnose_until(deployment.url(), is_healthy);
@@ -506,7 +506,7 @@ BOOST_AUTO_TEST_CASE(sentinels_are_asked_one_by_one_and_for_their_replicas)
     BOOST_TEST(few.code == has_problems, few);
 }
 
-BOOST_AUTO_TEST_CASE(nodes_of_a_cluster_that_are_down_are_named)
+BOOST_AUTO_TEST_CASE(cluster_node_that_is_down_is_named)
 {
     test::cluster_deployment cluster({.options = safe_options, .node_timeout = 1s});
     const diagnosis whole = diagnose_until(cluster.url(), is_healthy);
@@ -524,7 +524,7 @@ BOOST_AUTO_TEST_CASE(nodes_of_a_cluster_that_are_down_are_named)
     BOOST_TEST(down.code == has_problems, down);
 }
 
-BOOST_AUTO_TEST_CASE(members_of_a_quorum_are_counted_and_must_be_different_servers)
+BOOST_AUTO_TEST_CASE(missing_or_repeated_quorum_member_is_reported)
 {
     redis_server one(safe_options, {.tcp = true});
     redis_server two(safe_options, {.tcp = true});
@@ -552,7 +552,7 @@ BOOST_AUTO_TEST_CASE(members_of_a_quorum_are_counted_and_must_be_different_serve
     BOOST_TEST(few.code == has_problems);
 }
 
-BOOST_AUTO_TEST_CASE(right_that_locks_do_without_is_a_warning)
+BOOST_AUTO_TEST_CASE(missing_right_that_locks_do_not_need_is_a_warning)
 {
     redis_server server(safe_options);
     server.connect().done(
@@ -581,7 +581,7 @@ BOOST_AUTO_TEST_CASE(replicas_that_do_not_follow_cannot_take_over)
 
 namespace {
 
-/// The rights that the documentation lists for a user, of the kind of URL whose text comes before.
+/// The rights that the documentation lists after this text, for the users of one kind of URL.
 words rights_of_documentation(const std::string& before)
 {
     words found = test::documented_rights(before);
@@ -603,7 +603,7 @@ words missing(test::resp_client& client, server_connection& server, const std::s
     BOOST_TEST_REQUIRE(facts.rights.has_value());
     words found;
     for (const right& each : *facts.rights) {
-        // Of some servers only; the text names them.
+        // Only some servers have these commands. The text names the servers.
         const bool is_extra = each.command == "delifeq" || each.command == "delex";
         if (!each.refusal.empty() && !is_extra)
             found.push_back('+' + each.command);
@@ -621,7 +621,7 @@ struct deployment_kind
 
 namespace {
 
-/// The documented user of the tool, with these rights; the URL that names it.
+/// Creates the documented user of the tool with these rights, and returns the URL that names it.
 std::string make_admin(test::resp_client client, const std::string& url, const words& rights)
 {
     client.command({"ACL", "DELUSER", "asks"});
@@ -629,7 +629,7 @@ std::string make_admin(test::resp_client client, const std::string& url, const w
     return test::url_for("asks", url);
 }
 
-/// Nothing is left unasked.
+/// Whether no check was omitted.
 bool asks_everything(const diagnosis& found)
 {
     return found.code != unavailable && !found.has("note", "unanswered") &&
@@ -638,7 +638,7 @@ bool asks_everything(const diagnosis& found)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(who_asks_needs_the_rights_that_the_documentation_names_and_no_more)
+BOOST_AUTO_TEST_CASE(documented_rights_of_doctor_are_enough_and_needed)
 {
     const words all = rights_of_documentation("\nACL SETUSER leasehold_doctor");
     const auto is_of_cluster = [](const std::string& right) {
@@ -662,7 +662,7 @@ BOOST_AUTO_TEST_CASE(who_asks_needs_the_rights_that_the_documentation_names_and_
     BOOST_TEST(all.size() == rights.size() + 3);
 }
 
-BOOST_AUTO_TEST_CASE(in_a_cluster_the_same_is_so)
+BOOST_AUTO_TEST_CASE(documented_rights_of_doctor_suffice_in_a_cluster)
 {
     const words rights = rights_of_documentation("\nACL SETUSER leasehold_doctor");
     test::cluster_deployment cluster({.replicas = false, .options = safe_options});
@@ -682,7 +682,7 @@ BOOST_AUTO_TEST_CASE(in_a_cluster_the_same_is_so)
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_right_that_the_documentation_names_is_asked_for_and_no_other)
+BOOST_AUTO_TEST_CASE(doctor_asks_for_exactly_the_documented_rights)
 {
     redis_server server;
     auto client = server.connect();
@@ -704,7 +704,7 @@ BOOST_AUTO_TEST_CASE(each_right_that_the_documentation_names_is_asked_for_and_no
             BOOST_TEST(missing(client, connection, each.url, each.rights) == words{},
                        boost::test_tools::per_element());
             for (const std::string& right : each.rights) {
-                if (right == "~leasehold:client:*") // for people; locks do without
+                if (right == "~leasehold:client:*") // for users; locks do not need it
                     continue;
                 words rest = each.rights;
                 std::erase(rest, right);

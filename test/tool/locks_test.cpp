@@ -1,4 +1,4 @@
-// `leasehold ls`, `inspect`, `break` and `watch`, as processes, on servers of the test's own.
+// `leasehold ls`, `inspect`, `break` and `watch`, as processes, on the test's own servers.
 #include "tool/terminal_session.hpp"
 #include "tool/tool_runs.hpp"
 
@@ -31,7 +31,7 @@ namespace {
 using namespace std::chrono_literals;
 using words = std::vector<std::string>;
 
-/// The line that shows a lock; empty: none does.
+/// The line that shows the lock; empty: no line does.
 std::string line_of(const ran& listed, const std::string& name)
 {
     for (const std::string& each : listed.lines) {
@@ -53,8 +53,8 @@ struct fixture : tool_runs
 
     [[nodiscard]] resp_client raw() const { return server.connect(); }
 
-    /// Of clients that write their record.
-    [[nodiscard]] config telling() const
+    /// The settings of clients that write their record.
+    [[nodiscard]] config with_client_info() const
     {
         config settings = at(server);
         settings.client_info = true;
@@ -62,16 +62,16 @@ struct fixture : tool_runs
     }
 };
 
-/// The layout of heartbeats; a quorum has keys of its own, so once is enough.
+/// The layout with heartbeats. A quorum has its own keys, so one layout is enough.
 boost::test_tools::assertion_result in_the_layout_native(boost::unit_test::test_unit_id)
 {
     return tested_layout() == config::key_layout::native;
 }
 
-/// A key of a lock whose holder does not exist.
+/// Writes the key of a lock whose holder does not exist.
 void abandon(resp_client& server, const std::string& name, int number)
 {
-    // As clients of this library write it, which other libraries do not.
+    // As clients of this library write it and other libraries do not.
     const std::string mark = tested_layout() == config::key_layout::native ? "lh:" : "";
     const std::string owner = "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:" + std::to_string(number);
     take_for(server, name, mark + owner, 60s);
@@ -81,9 +81,9 @@ void abandon(resp_client& server, const std::string& name, int number)
 
 BOOST_FIXTURE_TEST_SUITE(tool_locks, fixture)
 
-BOOST_AUTO_TEST_CASE(held_locks_are_listed_with_who_holds_them)
+BOOST_AUTO_TEST_CASE(held_locks_are_listed_with_their_holders)
 {
-    client_thread one(telling());
+    client_thread one(with_client_info());
     const lease stock = take(one, "stock");
     const lease other = take(one, "other {name}\n");
     auto store = raw();
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(held_locks_are_listed_with_who_holds_them)
     BOOST_TEST(stock.fence() > 0u);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_lock_is_not_listed)
+BOOST_AUTO_TEST_CASE(key_that_is_no_lock_is_not_listed)
 {
     auto store = raw();
     store.command({"SET", "text", "lh"});
@@ -148,10 +148,10 @@ BOOST_AUTO_TEST_CASE(ten_thousand_locks_are_listed_once_each)
     BOOST_TEST(run({"ls", "name123?"}).lines.size() == 11u);
 }
 
-BOOST_AUTO_TEST_CASE(one_lock_is_shown_in_full_with_its_line)
+BOOST_AUTO_TEST_CASE(inspect_shows_a_lock_with_its_queue)
 {
-    client_thread one(telling());
-    client_thread two(telling());
+    client_thread one(with_client_info());
+    client_thread two(with_client_info());
     const ran none = run({"inspect", "stock"});
     BOOST_TEST(none.code == 1);
     BOOST_TEST(none.says("no owner holds 'stock'"));
@@ -171,10 +171,10 @@ BOOST_AUTO_TEST_CASE(one_lock_is_shown_in_full_with_its_line)
     BOOST_TEST(!get(waiting).code);
 }
 
-BOOST_AUTO_TEST_CASE(a_lock_is_taken_from_its_owner_and_goes_to_who_waits)
+BOOST_AUTO_TEST_CASE(broken_lock_is_acquired_by_its_waiter)
 {
-    client_thread one(telling());
-    client_thread two(telling());
+    client_thread one(with_client_info());
+    client_thread two(with_client_info());
     lease held = take(one, "stock");
     const std::string owner = held.owner().id();
     auto waiting = two.start_lock("stock", long_lease());
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(a_lock_is_taken_from_its_owner_and_goes_to_who_waits)
     taken next = get(waiting);
     BOOST_TEST(!next.code);
     BOOST_TEST(get(lost) == errc::lost);
-    // Broken again: its owner has nothing, and the next one keeps it.
+    // A second break fails: this owner holds nothing, and the next owner keeps the lock.
     BOOST_TEST(run({"break", "stock", "--owner", owner}).code == 75);
     BOOST_TEST(next.held.valid());
     BOOST_TEST(!two.release(std::move(next.held)));
@@ -204,11 +204,11 @@ BOOST_AUTO_TEST_CASE(a_lock_is_taken_from_its_owner_and_goes_to_who_waits)
     BOOST_TEST(gone.says("no owner holds 'stock'"));
 }
 
-// A waiter delays no other, and keeps its position.
-BOOST_AUTO_TEST_CASE(who_stands_in_line_has_no_lock_to_be_broken)
+// A waiter delays no other waiter, and keeps its position.
+BOOST_AUTO_TEST_CASE(break_of_a_waiting_owner_changes_nothing)
 {
-    client_thread one(telling());
-    client_thread two(telling());
+    client_thread one(with_client_info());
+    client_thread two(with_client_info());
     lease held = take(one, "stock");
     auto waiting = two.start_lock("stock", long_lease());
     auto store = raw();
@@ -221,9 +221,9 @@ BOOST_AUTO_TEST_CASE(who_stands_in_line_has_no_lock_to_be_broken)
     BOOST_TEST(!get(waiting).code);
 }
 
-BOOST_AUTO_TEST_CASE(a_lock_that_was_entered_again_is_taken_away_whole)
+BOOST_AUTO_TEST_CASE(break_removes_all_reentrant_acquisitions)
 {
-    client_thread one(telling());
+    client_thread one(with_client_info());
     const lease held = take(one, "stock");
     std::vector<lease> entries;
     for (int i = 0; i < 3; ++i) {
@@ -239,12 +239,12 @@ BOOST_AUTO_TEST_CASE(a_lock_that_was_entered_again_is_taken_away_whole)
     BOOST_TEST(holder_of(store, "stock") == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_holder_that_is_gone_is_shown_as_silent_where_it_has_promised_not_to_be,
+BOOST_AUTO_TEST_CASE(ended_holder_with_heartbeats_is_shown_as_silent,
                      *boost::unit_test::precondition(in_the_layout_native))
 {
-    client_thread one(telling());
+    client_thread one(with_client_info());
     lock_options promised = long_lease();
-    promised.dead_holder_grace = 30s; // so that a machine may stand still for a while
+    promised.dead_holder_grace = 30s; // so that the machine may pause for a while
     const taken stock = one.lock("stock", promised);
     BOOST_TEST_REQUIRE(!stock.code, stock.code.message());
     const lease other = take(one, "other");
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_gone_is_shown_as_silent_where_it_has_promi
     BOOST_TEST(alive.has("\nsilent for  "));
     BOOST_TEST(alive.has("s; after 30.0s others may acquire the lock\n"));
     BOOST_TEST(run({"inspect", "--json", "stock"}).has(",\"dead_holder_grace_ms\":30000,"));
-    // Nothing is known of a holder without heartbeats.
+    // There is no data about a holder without heartbeats.
     BOOST_TEST(!run({"inspect", "other"}).has("silent"));
     BOOST_TEST(run({"inspect", "--json", "other"})
                    .has(",\"silent_ms\":null,\"dead_holder_grace_ms\":null,"));
@@ -270,14 +270,14 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_gone_is_shown_as_silent_where_it_has_promi
 }
 
 // A heartbeat is a record that expires two minutes later.
-BOOST_AUTO_TEST_CASE(a_silence_is_as_long_as_its_record_is_old,
+BOOST_AUTO_TEST_CASE(silence_is_as_long_as_the_age_of_the_heartbeat,
                      *boost::unit_test::precondition(in_the_layout_native))
 {
     auto store = raw();
     const std::string client = "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10";
     const std::string record = "leasehold:alive:" + client;
     take_for(store, "stock", "lh:" + client + ":1|wg60000", 600s);
-    const auto signed_before = [&](std::chrono::seconds age) {
+    const auto heartbeat_before = [&](std::chrono::seconds age) {
         store.done({"SET", record, "run", "PX", std::to_string((120s - age) / 1ms)});
     };
     const auto silent_ms = [&] {
@@ -286,29 +286,29 @@ BOOST_AUTO_TEST_CASE(a_silence_is_as_long_as_its_record_is_old,
         BOOST_TEST_REQUIRE(at != text.npos, text);
         return std::stoll(text.substr(at + 12));
     };
-    signed_before(20s);
+    heartbeat_before(20s);
     BOOST_TEST(silent_ms() >= 20'000);
     const auto watching = start({"watch", "--every", "20ms"});
-    const auto tells = [&](const std::string& part) {
+    const auto expect_line = [&](const std::string& part) {
         const auto line = watching->read_line(30s);
         BOOST_TEST_REQUIRE(line.has_value());
         BOOST_TEST((line->find(part) != std::string::npos), *line << " is not " << part);
     };
-    tells(" held stock by 5e0f8c21");
-    signed_before(90s);
-    tells(" silent stock by 5e0f8c21, silent for 1m");
+    expect_line(" held stock by 5e0f8c21");
+    heartbeat_before(90s);
+    expect_line(" silent stock by 5e0f8c21, silent for 1m");
     BOOST_TEST(silent_ms() >= 90'000);
-    signed_before(0s);
-    tells(" heard stock by 5e0f8c21");
+    heartbeat_before(0s);
+    expect_line(" heard stock by 5e0f8c21");
     store.done({"DEL", record});
-    tells(" silent stock by 5e0f8c21, silent for 2m00s or longer");
+    expect_line(" silent stock by 5e0f8c21, silent for 2m00s or longer");
     BOOST_TEST(silent_ms() == 120'000);
     BOOST_TEST(run({"inspect", "stock"}).has("silent for  2m00s or longer; after 1m00s others"));
     watching->signal(SIGINT);
     BOOST_TEST(finish(*watching).code == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_said_to_be_so)
+BOOST_AUTO_TEST_CASE(unreachable_server_is_reported)
 {
     const std::string url = server.unix_url() + "?timeout=300";
     server.pause();
@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_said_to_be_so)
         BOOST_TEST(done.says("does not answer within 300 ms"));
     }
     server.resume();
-    // In the middle of a reply.
+    // The server is killed while a request waits for its reply.
     server.pause();
     const auto listing = start({"ls"});
     server.kill();
@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_said_to_be_so)
     BOOST_TEST(run({"watch"}).code == 77);
 }
 
-BOOST_AUTO_TEST_CASE(arguments_are_checked)
+BOOST_AUTO_TEST_CASE(invalid_arguments_are_refused)
 {
     for (const words& wrong :
          {words{"ls", "a", "b"}, words{"ls", "--url", "memory:"}, words{"inspect"},
@@ -350,30 +350,30 @@ BOOST_AUTO_TEST_CASE(arguments_are_checked)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_tells_in_lines_what_comes_and_goes)
+BOOST_AUTO_TEST_CASE(watch_prints_a_line_for_each_change)
 {
-    client_thread one(telling());
-    client_thread two(telling());
+    client_thread one(with_client_info());
+    client_thread two(with_client_info());
     lease first = take(one, "first");
     const auto watching = start({"watch", "--every", "20ms"});
-    const auto tells = [&](const std::string& part) {
+    const auto expect_line = [&](const std::string& part) {
         const auto line = watching->read_line(30s);
         BOOST_TEST_REQUIRE(line.has_value());
         BOOST_TEST((line->find(part) != std::string::npos), *line << " is not " << part);
     };
-    tells(" held first by " + one.locks().id());
+    expect_line(" held first by " + one.locks().id());
     lease second = take(two, "second");
-    tells(" taken second by " + two.locks().id());
+    expect_line(" taken second by " + two.locks().id());
     BOOST_TEST(!one.release(std::move(first)));
-    tells(" freed first by " + one.locks().id());
+    expect_line(" freed first by " + one.locks().id());
     const std::string owner = second.owner().id();
     auto next = one.start_lock("second", long_lease());
     auto store = raw();
     wait_until([&] { return waiters_of(store, "second") == 1; });
     BOOST_TEST(!two.release(std::move(second)));
-    tells(" passed second by " + one.locks().id());
+    expect_line(" passed second by " + one.locks().id());
     BOOST_TEST(!get(next).code);
-    tells(" freed second");
+    expect_line(" freed second");
     watching->signal(SIGINT);
     const ran done = finish(*watching);
     BOOST_TEST(done.code == 0);
@@ -381,7 +381,7 @@ BOOST_AUTO_TEST_CASE(a_watch_tells_in_lines_what_comes_and_goes)
     BOOST_TEST(done.said == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_outlives_its_server)
+BOOST_AUTO_TEST_CASE(watch_continues_after_a_restart_of_the_server)
 {
     auto before = raw();
     abandon(before, "stock", 1);
@@ -401,7 +401,7 @@ BOOST_AUTO_TEST_CASE(a_watch_outlives_its_server)
     BOOST_TEST(finish(*watching).code == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_on_a_terminal_gives_its_screen_back)
+BOOST_AUTO_TEST_CASE(watch_restores_the_screen_of_the_terminal)
 {
     auto store = raw();
     abandon(store, "stock", 1);
@@ -416,7 +416,7 @@ BOOST_AUTO_TEST_CASE(a_watch_on_a_terminal_gives_its_screen_back)
     BOOST_TEST(session.wait() == 0);
 }
 
-BOOST_AUTO_TEST_CASE(lock_with_entries_of_nobody_is_refused_at_once)
+BOOST_AUTO_TEST_CASE(break_refuses_acquisitions_that_are_not_of_the_owner)
 {
     const std::string owner = "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:1";
     resp_client there = raw();
@@ -424,7 +424,7 @@ BOOST_AUTO_TEST_CASE(lock_with_entries_of_nobody_is_refused_at_once)
         there.done({"SET", "stock", "lh:" + owner + "|e", "PX", "60000"});
     }
     else {
-        // Only entries with a mark are left, and this owner has none.
+        // Only fields with a mark are left, and this owner has none.
         there.done({"HSET", "stock", owner, "1", "other/e", "1"});
     }
     const ran done = run({"break", "stock", "--owner", owner});
@@ -436,9 +436,9 @@ BOOST_AUTO_TEST_CASE(lock_with_entries_of_nobody_is_refused_at_once)
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_FIXTURE_TEST_SUITE(tool_locks_elsewhere, tool_runs)
+BOOST_FIXTURE_TEST_SUITE(tool_locks_of_deployments, tool_runs)
 
-BOOST_AUTO_TEST_CASE(in_a_cluster)
+BOOST_AUTO_TEST_CASE(locks_of_a_cluster_are_listed_and_broken)
 {
     cluster_deployment cluster(
         {.replicas = false, .options = {"--cluster-require-full-coverage", "no"}});
@@ -476,7 +476,7 @@ BOOST_AUTO_TEST_CASE(in_a_cluster)
     BOOST_TEST(rest.lines.size() < 21u);
 }
 
-BOOST_AUTO_TEST_CASE(behind_sentinel)
+BOOST_AUTO_TEST_CASE(locks_behind_sentinels_are_listed_and_broken)
 {
     sentinel_deployment sentinel;
     {
@@ -494,7 +494,8 @@ BOOST_AUTO_TEST_CASE(behind_sentinel)
     BOOST_TEST(run({"ls"}, other).code == 77);
 }
 
-BOOST_AUTO_TEST_CASE(at_a_quorum, *boost::unit_test::precondition(in_the_layout_native))
+BOOST_AUTO_TEST_CASE(locks_of_a_quorum_are_listed_and_broken,
+                     *boost::unit_test::precondition(in_the_layout_native))
 {
     quorum_deployment members;
     client_thread one(members.settings());
@@ -506,7 +507,7 @@ BOOST_AUTO_TEST_CASE(at_a_quorum, *boost::unit_test::precondition(in_the_layout_
         return members.count(note) == members.size();
     });
     lease held = take(one, "stock");
-    members[0].connect().done({"DEL", note}); // one that knows it is enough
+    members[0].connect().done({"DEL", note}); // the record at the other members is enough
     const ran listed = run({"ls"}, members.url());
     BOOST_TEST(listed.code == 0);
     const std::string line = line_of(listed, "stock");
@@ -535,8 +536,8 @@ BOOST_AUTO_TEST_CASE(at_a_quorum, *boost::unit_test::precondition(in_the_layout_
     BOOST_TEST(run({"ls"}, members.url()).code == 77);
 }
 
-// The owner before has left its entries behind.
-BOOST_AUTO_TEST_CASE(quorum_lock_is_broken_despite_entries_of_an_owner_before,
+// The reentrant acquisitions of an earlier owner are still stored.
+BOOST_AUTO_TEST_CASE(quorum_lock_is_broken_despite_data_of_an_earlier_owner,
                      *boost::unit_test::precondition(in_the_layout_native))
 {
     quorum_deployment members;
@@ -549,10 +550,10 @@ BOOST_AUTO_TEST_CASE(quorum_lock_is_broken_despite_entries_of_an_owner_before,
     BOOST_TEST(done.has("\"members\":3"), done.text());
     BOOST_TEST(members.count("stock") == 0u);
     auto first = members[0].connect();
-    BOOST_TEST(first.calls("hkeys") == 0u); // nothing was tried again and again
+    BOOST_TEST(first.calls("hkeys") == 0u); // no repeated attempts
 }
 
-BOOST_AUTO_TEST_CASE(quorum_member_counts_when_the_owner_releases_its_last_entry_meanwhile,
+BOOST_AUTO_TEST_CASE(quorum_member_counts_if_its_lock_is_released_meanwhile,
                      *boost::unit_test::precondition(in_the_layout_native))
 {
     using leasehold::tool::resp_value;
@@ -578,7 +579,7 @@ BOOST_AUTO_TEST_CASE(quorum_member_counts_when_the_owner_releases_its_last_entry
         value.substr(4), result));
 }
 
-BOOST_AUTO_TEST_CASE(quorum_lock_remains_as_long_as_enough_members_have_it,
+BOOST_AUTO_TEST_CASE(time_left_of_a_quorum_lock_is_that_of_its_majority,
                      *boost::unit_test::precondition(in_the_layout_native))
 {
     quorum_deployment members;
@@ -595,11 +596,11 @@ BOOST_AUTO_TEST_CASE(quorum_lock_remains_as_long_as_enough_members_have_it,
     const long long left = std::stoll(text.substr(at + 10));
     BOOST_TEST(left > 1'000'000);
     BOOST_TEST(left <= 2'000'000);
-    // The field that names the owner is not an entry.
+    // The field that names the owner does not count as an acquisition.
     BOOST_TEST(text.find("\"holds\":2,") != text.npos, text);
 }
 
-BOOST_AUTO_TEST_CASE(lock_found_after_an_incomplete_first_look_is_held_not_taken)
+BOOST_AUTO_TEST_CASE(lock_found_after_an_incomplete_listing_is_held_not_taken)
 {
     using leasehold::tool::lock_change;
     leasehold::tool::lock_changes changes;
@@ -610,7 +611,7 @@ BOOST_AUTO_TEST_CASE(lock_found_after_an_incomplete_first_look_is_held_not_taken
     const auto first = changes.look({&lock, 1}, true);
     BOOST_TEST_REQUIRE(first.size() == 1u);
     BOOST_TEST((first.front().what == lock_change::kind::held));
-    BOOST_TEST(changes.look({}, false).empty()); // it may be there
+    BOOST_TEST(changes.look({}, false).empty()); // the lock may still exist
     BOOST_TEST((changes.look({}, true).at(0).what == lock_change::kind::freed));
     BOOST_TEST((changes.look({&lock, 1}, true).at(0).what == lock_change::kind::taken));
 }

@@ -1,4 +1,4 @@
-// What the command says of an output that cannot be written, and of flags with values.
+// The errors of the command for output that cannot be written, and for flags with values.
 #include "tool/tool_runs.hpp"
 #include "tool/words.hpp"
 
@@ -73,12 +73,12 @@ BOOST_AUTO_TEST_CASE(watch_ends_with_success_when_its_reader_has_ended)
     process watching({"/bin/sh", "-c",
                       "exec 3>&1; { \"$0\" watch --every 10ms 2>&3; echo $? >&3; } | true", tool},
                      {{"LEASEHOLD_URL", server.unix_url()}});
-    while (!watching.has_line()) // an unread line is due
+    while (!watching.has_line()) // until a line is unread
         BOOST_TEST_REQUIRE(!holder.release(take(holder, "stock")));
     BOOST_TEST(watching.read_line().value() == "0");
 }
 
-BOOST_AUTO_TEST_CASE(flag_with_a_value_is_named_as_the_error)
+BOOST_AUTO_TEST_CASE(flag_with_a_value_is_refused)
 {
     const auto rejected = [&](const words& arguments, const std::string& text) {
         const ran done = run(arguments, "");

@@ -1,5 +1,5 @@
 // `leasehold ls`, `inspect`, `watch` and `break` as users with the rights that docs/production.md
-// names: they are enough, and each is needed.
+// names: the rights are enough, and each is needed.
 #include "tool/tool_runs.hpp"
 #include "tool/words.hpp"
 
@@ -35,7 +35,7 @@ bool is_native()
     return tested_layout() == config::key_layout::native;
 }
 
-/// Of the documented command behind a text: what it allows.
+/// The rights of the documented command after this text.
 words rights_behind(const std::string& text)
 {
     words found = documented_rights(text);
@@ -75,7 +75,7 @@ void make_user(const servers_of_test& servers, const words& rights)
     }
 }
 
-/// Whether any of them has refused anything.
+/// Whether any of the servers has refused a command.
 bool refused(const servers_of_test& servers)
 {
     for (redis_server* const each : servers) {
@@ -91,7 +91,7 @@ std::string as_person(const std::string& url)
     return url_for("person", url);
 }
 
-/// A lock that is held twice by its owner, and waited for.
+/// A lock that its owner holds twice, and that another owner waits for.
 class held_lock
 {
 public:
@@ -109,14 +109,14 @@ public:
         waiter_->seen().wait_for(recording_observer::kind::waiting);
     }
 
-    /// Returns when the server knows the waiter, too.
+    /// Returns when the server also knows the waiter.
     explicit held_lock(const redis_server& server) : held_lock(at(server))
     {
         resp_client raw = server.connect();
         wait_until([&] { return waiters_of(raw, "orders:1") == 1; });
         if (!is_native())
             return;
-        // The heartbeats of this holder are read, too.
+        // The tool also reads the heartbeats of this holder.
         lock_options promised = long_lease();
         promised.dead_holder_grace = 30s;
         taken other = holder_->lock("orders:2", promised);
@@ -126,7 +126,7 @@ public:
 
     [[nodiscard]] const std::string& owner() const { return owner_; }
 
-    /// The waiter; when it has the lock.
+    /// The lease of the waiter, as soon as it has the lock.
     lease next()
     {
         taken got = get(next_);
@@ -149,7 +149,7 @@ struct fixture : tool_runs
         return done.code == 0 && done.said.empty() && !done.lines.empty();
     }
 
-    /// All that changes nothing. True when nothing was missing.
+    /// Runs all commands that change nothing. True: nothing was missing in their output.
     bool looks(const std::string& url)
     {
         const auto watching = start({"watch", "--every", "10ms", "orders:*"}, url);
@@ -162,7 +162,7 @@ struct fixture : tool_runs
                is_whole(run({"inspect", "orders:1"}, url));
     }
 
-    /// Breaks the lock, and then that of its waiter.
+    /// Breaks the lock, and then the lock of its waiter.
     bool breaks(const std::string& url, held_lock& lock)
     {
         if (!is_whole(run({"break", "orders:1", "--owner", lock.owner()}, url)))
@@ -171,14 +171,15 @@ struct fixture : tool_runs
         return is_whole(run({"break", "orders:1", "--owner", next.owner().id()}, url));
     }
 
-    /// With them all is seen; without any one of them something is not, and that is said.
+    /// With all rights, the output is complete. Without any one of them it is not, and the command
+    /// reports this.
     void check_looking(const servers_of_test& servers, const std::string& url, const words& rights)
     {
         make_user(servers, rights);
         BOOST_TEST(looks(as_person(url)));
         BOOST_TEST(!refused(servers));
         for (const std::string& right : rights) {
-            if (right == "+asking") // for slots that move
+            if (right == "+asking") // needed only while slots move
                 continue;
             make_user(servers, without(rights, right));
             BOOST_TEST(!looks(as_person(url)), right);
@@ -190,18 +191,18 @@ struct fixture : tool_runs
 
 BOOST_FIXTURE_TEST_SUITE(tool_rights, fixture)
 
-BOOST_AUTO_TEST_CASE(who_looks_needs_what_is_documented_and_no_more)
+BOOST_AUTO_TEST_CASE(documented_rights_to_read_are_enough_and_needed)
 {
     redis_server server({}, {.tcp = true});
     const held_lock lock(server);
     check_looking({&server}, server.tcp_url(), looking());
 }
 
-BOOST_AUTO_TEST_CASE(who_breaks_needs_what_is_documented_and_no_more)
+BOOST_AUTO_TEST_CASE(documented_rights_to_break_are_enough_and_needed)
 {
     const words rights = looking() + breaking();
     for (const std::string& right : words{""} + breaking()) {
-        // That channel gets a release that grants the lock to the next owner only sometimes.
+        // Only some of the releases that grant the lock to the next owner use this channel.
         if (right.starts_with("&redisson_lock__channel:"))
             continue;
         redis_server server({}, {.tcp = true});
@@ -212,7 +213,7 @@ BOOST_AUTO_TEST_CASE(who_breaks_needs_what_is_documented_and_no_more)
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_refused_is_not_taken_for_nothing)
+BOOST_AUTO_TEST_CASE(refused_command_is_not_reported_as_no_lock)
 {
     redis_server server({}, {.tcp = true});
     const held_lock lock(server);
@@ -229,7 +230,7 @@ BOOST_AUTO_TEST_CASE(what_is_refused_is_not_taken_for_nothing)
     BOOST_TEST(said().find("PTTL is rejected") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(in_a_cluster_a_few_more_are_needed)
+BOOST_AUTO_TEST_CASE(documented_rights_suffice_in_a_cluster)
 {
     cluster_deployment cluster({.replicas = false});
     servers_of_test nodes;
@@ -247,13 +248,13 @@ BOOST_AUTO_TEST_CASE(in_a_cluster_a_few_more_are_needed)
     BOOST_TEST(!refused(nodes));
 }
 
-// A quorum has keys of its own, so once is enough.
+// A quorum has its own keys, so one layout is enough.
 boost::test_tools::assertion_result in_the_layout_native(boost::unit_test::test_unit_id)
 {
     return is_native();
 }
 
-BOOST_AUTO_TEST_CASE(at_the_members_of_a_quorum,
+BOOST_AUTO_TEST_CASE(documented_rights_suffice_at_quorum_members,
                      *boost::unit_test::precondition(in_the_layout_native))
 {
     const words looking_there = rights_behind("to look and to break");

@@ -1,4 +1,4 @@
-// `leasehold run`, as processes that lock at a server of the test's own.
+// `leasehold run`, as processes that lock at the test's own server.
 #include "support/client_thread.hpp"
 #include "support/directory.hpp"
 #include "support/process.hpp"
@@ -32,8 +32,8 @@ using steady = std::chrono::steady_clock;
 
 const std::string tool = LEASEHOLD_TEST_TOOL;
 
-/// A shell that prints "ready", then runs until it is ended.
-std::string goes_on(const std::string& before = {})
+/// A shell that prints "ready" and then runs until it is ended.
+std::string endless_script(const std::string& before = {})
 {
     return before + " echo ready; while :; do sleep 0.02; done";
 }
@@ -70,7 +70,7 @@ struct fixture
 
     const std::string messages = directory.file("messages");
 
-    /// `leasehold run` with these words; what it says goes to a file.
+    /// `leasehold run` with these arguments. Its messages are written to a file.
     std::unique_ptr<process> start(const words& arguments)
     {
         return std::make_unique<process>(
@@ -108,7 +108,7 @@ constexpr auto lease_time = 3s;
 
 BOOST_FIXTURE_TEST_SUITE(tool_run, fixture)
 
-BOOST_AUTO_TEST_CASE(the_exit_code_is_the_commands_own)
+BOOST_AUTO_TEST_CASE(exit_code_is_that_of_the_command)
 {
     BOOST_TEST(code_of({"stock", "--", "true"}) == 0);
     BOOST_TEST(code_of({"stock", "--", "sh", "-c", "exit 3"}) == 3);
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(the_exit_code_is_the_commands_own)
     BOOST_TEST(said() == "");
 }
 
-BOOST_AUTO_TEST_CASE(the_command_knows_what_is_held_for_it)
+BOOST_AUTO_TEST_CASE(command_gets_key_owner_and_fence_of_its_lock)
 {
     const auto running = start({"stock", "--", "sh", "-c",
                                 "echo $LEASEHOLD_KEY; echo $LEASEHOLD_URL; echo $LEASEHOLD_OWNER; "
@@ -146,14 +146,14 @@ BOOST_AUTO_TEST_CASE(several_keys_are_held_together)
     BOOST_TEST(!held("b"));
 }
 
-BOOST_AUTO_TEST_CASE(a_lock_that_is_held_is_busy_and_goes_to_who_waits)
+BOOST_AUTO_TEST_CASE(held_lock_is_reported_busy_unless_released_in_time)
 {
     const auto holder = start({"stock", "--", "sh", "-c", "echo ready; read done"});
     holder->expect("ready");
     BOOST_TEST(code_of({"--no-wait", "stock", "--", "true"}) == 75);
     BOOST_TEST(said().find("held by client") != std::string::npos);
     BOOST_TEST(code_of({"--wait", "1s", "stock", "--", "true"}) == 75);
-    // One of the two is held: the other is not kept.
+    // One of the two keys is held, and the other is not kept.
     BOOST_TEST(code_of({"--wait=1s", "another", "stock", "--", "true"}) == 75);
     BOOST_TEST(!held("another"));
     const auto next = start({"stock", "--", "echo", "in"});
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_held_is_busy_and_goes_to_who_waits)
 }
 
 // For users that look up the holder of a lock and its purpose.
-BOOST_AUTO_TEST_CASE(the_client_is_known_by_the_name_of_the_command)
+BOOST_AUTO_TEST_CASE(client_has_the_name_of_the_command)
 {
     const auto known_as = [&](const words& arguments) {
         const auto running = start(arguments);
@@ -184,14 +184,14 @@ BOOST_AUTO_TEST_CASE(the_client_is_known_by_the_name_of_the_command)
     const std::string line = "echo ready; read done";
     BOOST_TEST(known_as({"stock", "--", "sh", "-c", line}) == "sh");
     BOOST_TEST(known_as({"stock", "--", "/usr/bin/env", "sh", "-c", line}) == "env");
-    // Of a line the first word that is a command's name.
+    // In a shell line, the first word that is the name of a command.
     BOOST_TEST(known_as({"--shell", "stock", "--", line}) == "echo");
     BOOST_TEST(known_as({"--shell", "stock", "--", " A=1 B_2=", "/usr/bin/env", line}) == "env");
     BOOST_TEST(known_as({"--shell", "stock", "--", "(" + line + ")"}) == "sh");
     BOOST_TEST(known_as({"--shell", "stock", "--", "\"$0\" -c 'exit 0'; " + line}) == "sh");
 }
 
-BOOST_AUTO_TEST_CASE(a_store_that_cannot_be_reached_or_is_no_store)
+BOOST_AUTO_TEST_CASE(unreachable_store_or_wrong_type_has_its_exit_code)
 {
     BOOST_TEST(code_of({"--url", "unix:///nowhere", "--wait", "50ms", "stock", "--", "true"}) ==
                77);
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(a_store_that_cannot_be_reached_or_is_no_store)
     BOOST_TEST(code_of({"list", "--", "true"}) == 2);
 }
 
-BOOST_AUTO_TEST_CASE(commands_that_cannot_be_started)
+BOOST_AUTO_TEST_CASE(command_that_cannot_be_started_has_its_exit_code)
 {
     BOOST_TEST(code_of({"stock", "--", "/no/such/program"}) == 127);
     BOOST_TEST(said() == "leasehold: /no/such/program: No such file or directory\n");
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(commands_that_cannot_be_started)
     BOOST_TEST(!held("stock"));
 }
 
-BOOST_AUTO_TEST_CASE(bad_arguments_are_named)
+BOOST_AUTO_TEST_CASE(invalid_argument_is_named)
 {
     const auto refused = [&](const words& arguments, const std::string& text) {
         BOOST_TEST(code_of(arguments) == 2, text);
@@ -232,8 +232,8 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named)
     refused({"--reenter", "stock", "--", "true"}, "--reenter needs LEASEHOLD_KEY");
 }
 
-// Only with several would the end of one be unclear.
-BOOST_AUTO_TEST_CASE(a_key_with_a_line_feed_is_locked_alone)
+// With several keys, the end of a key would be unclear.
+BOOST_AUTO_TEST_CASE(single_key_may_contain_a_line_feed)
 {
     BOOST_TEST(code_of({"a\nb", "--", "true"}) == 0);
     BOOST_TEST(said() == "");
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_key_with_a_line_feed_is_locked_alone)
 BOOST_AUTO_TEST_CASE(signals_reach_the_command)
 {
     const auto running = start(
-        {"stock", "--", "sh", "-c", goes_on("trap 'echo usr1' USR1; trap 'exit 5' TERM;")});
+        {"stock", "--", "sh", "-c", endless_script("trap 'echo usr1' USR1; trap 'exit 5' TERM;")});
     running->expect("ready");
     running->signal(SIGUSR1);
     running->expect("usr1");
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(signals_reach_the_command)
     BOOST_TEST(!held("stock"));
 }
 
-BOOST_AUTO_TEST_CASE(a_signal_ends_the_wait)
+BOOST_AUTO_TEST_CASE(signal_ends_the_wait_for_a_lock)
 {
     const auto holder = start({"stock", "--", "sh", "-c", "echo ready; read done"});
     holder->expect("ready");
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_the_wait)
     BOOST_TEST(code_of({"--wait", "5s", "stock", "--", "true"}) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_ignored_stays_ignored)
+BOOST_AUTO_TEST_CASE(ignored_signal_stays_ignored_in_the_command)
 {
     process running({"/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh", tool, "run", "--url",
                      server.unix_url(), "stock", "--", "sh", "-c",
@@ -278,10 +278,11 @@ BOOST_AUTO_TEST_CASE(what_is_ignored_stays_ignored)
     BOOST_TEST(running.wait().code == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_command_that_ignores_TERM_is_killed_before_the_lease_ends)
+BOOST_AUTO_TEST_CASE(command_that_ignores_TERM_is_killed_before_the_lease_ends)
 {
     const auto running = start(
-        short_lease + words{"stock", "--", "sh", "-c", goes_on("trap 'echo term' TERM; echo $$;")});
+        short_lease +
+        words{"stock", "--", "sh", "-c", endless_script("trap 'echo term' TERM; echo $$;")});
     const pid_t shell = read_pid(*running);
     running->expect("ready");
     server.kill();
@@ -293,20 +294,21 @@ BOOST_AUTO_TEST_CASE(a_command_that_ignores_TERM_is_killed_before_the_lease_ends
     BOOST_TEST(said().find("not renewed in time") != std::string::npos, said());
 }
 
-BOOST_AUTO_TEST_CASE(a_command_that_obeys_TERM_has_its_time)
+BOOST_AUTO_TEST_CASE(command_that_obeys_TERM_has_time_to_finish)
 {
-    const auto running = start(short_lease + words{"stock", "--", "sh", "-c",
-                                                   goes_on("trap 'echo finishing; exit 0' TERM;")});
+    const auto running = start(
+        short_lease +
+        words{"stock", "--", "sh", "-c", endless_script("trap 'echo finishing; exit 0' TERM;")});
     running->expect("ready");
     server.kill();
     running->expect("finishing");
     BOOST_TEST(running->wait().code == 76);
 }
 
-BOOST_AUTO_TEST_CASE(a_supervisor_that_is_stopped_holds_nothing_up)
+BOOST_AUTO_TEST_CASE(stopped_supervisor_does_not_delay_the_kill)
 {
-    const auto running = start(short_lease +
-                               words{"stock", "--", "sh", "-c", goes_on("trap '' TERM; echo $$;")});
+    const auto running = start(
+        short_lease + words{"stock", "--", "sh", "-c", endless_script("trap '' TERM; echo $$;")});
     const pid_t shell = read_pid(*running);
     running->expect("ready");
     running->pause();
@@ -317,10 +319,11 @@ BOOST_AUTO_TEST_CASE(a_supervisor_that_is_stopped_holds_nothing_up)
     BOOST_TEST(running->wait().code == 76);
 }
 
-BOOST_AUTO_TEST_CASE(a_supervisor_that_is_killed_takes_the_command_along)
+BOOST_AUTO_TEST_CASE(command_ends_when_its_supervisor_is_killed)
 {
     const auto running = start(
-        short_lease + words{"stock", "--", "sh", "-c", goes_on("trap 'echo term' TERM; echo $$;")});
+        short_lease +
+        words{"stock", "--", "sh", "-c", endless_script("trap 'echo term' TERM; echo $$;")});
     const pid_t shell = read_pid(*running);
     running->expect("ready");
     running->signal(SIGKILL);
@@ -330,9 +333,9 @@ BOOST_AUTO_TEST_CASE(a_supervisor_that_is_killed_takes_the_command_along)
     BOOST_TEST((steady::now() < end));
 }
 
-BOOST_AUTO_TEST_CASE(a_guardian_that_is_killed_takes_the_command_along)
+BOOST_AUTO_TEST_CASE(command_ends_when_its_guardian_is_killed)
 {
-    const auto running = start({"stock", "--", "sh", "-c", goes_on("echo $PPID; echo $$;")});
+    const auto running = start({"stock", "--", "sh", "-c", endless_script("echo $PPID; echo $$;")});
     const pid_t guardian = read_pid(*running);
     const pid_t shell = read_pid(*running);
     running->expect("ready");
@@ -343,10 +346,11 @@ BOOST_AUTO_TEST_CASE(a_guardian_that_is_killed_takes_the_command_along)
     BOOST_TEST(!held("stock"));
 }
 
-BOOST_AUTO_TEST_CASE(a_guardian_that_is_stopped_holds_nothing_up)
+BOOST_AUTO_TEST_CASE(stopped_guardian_does_not_delay_the_kill)
 {
-    const auto running = start(short_lease + words{"stock", "--", "sh", "-c",
-                                                   goes_on("trap '' TERM; echo $PPID; echo $$;")});
+    const auto running = start(
+        short_lease +
+        words{"stock", "--", "sh", "-c", endless_script("trap '' TERM; echo $PPID; echo $$;")});
     const pid_t guardian = read_pid(*running);
     const pid_t shell = read_pid(*running);
     running->expect("ready");
@@ -358,9 +362,9 @@ BOOST_AUTO_TEST_CASE(a_guardian_that_is_stopped_holds_nothing_up)
     BOOST_TEST(running->wait().code == 76);
 }
 
-// In the process group, and in a session of its own, which no signal to the group reaches.
-BOOST_DATA_TEST_CASE(nothing_outlives_the_lock, boost::unit_test::data::make({"", "setsid "}),
-                     apart)
+// In the process group, and in its own session, which no signal to the group reaches.
+BOOST_DATA_TEST_CASE(background_process_of_the_command_is_ended,
+                     boost::unit_test::data::make({"", "setsid "}), apart)
 {
     const auto running = start({"stock", "--", "sh", "-c",
                                 std::string(apart) +
@@ -374,8 +378,8 @@ BOOST_DATA_TEST_CASE(nothing_outlives_the_lock, boost::unit_test::data::make({""
     BOOST_TEST(said().find("left behind") != std::string::npos, said());
 }
 
-// The server is there, and could learn at once that the lock is free.
-BOOST_AUTO_TEST_CASE(the_lock_is_held_until_what_ignores_TERM_is_gone)
+// The server runs, so the lock could be released at once.
+BOOST_AUTO_TEST_CASE(lock_is_held_until_a_process_that_ignores_TERM_ends)
 {
     const auto running = start(
         {"stock", "--", "sh", "-c",
@@ -385,7 +389,7 @@ BOOST_AUTO_TEST_CASE(the_lock_is_held_until_what_ignores_TERM_is_gone)
                   server.unix_url(), "--verbose", "stock", "--", "echo", "in"});
     BOOST_TEST(next.read_line().value_or("").starts_with("leasehold: waiting for 'stock': "));
     running->write_line("");
-    running->expect("term"); // the command has ended, and this continues
+    running->expect("term"); // the command has ended, and this process continues
     BOOST_TEST(held("stock"));
     BOOST_TEST(!gone(left));
     do {
@@ -400,7 +404,7 @@ BOOST_AUTO_TEST_CASE(the_lock_is_held_until_what_ignores_TERM_is_gone)
     BOOST_TEST(next.wait().code == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_grandchild_in_a_session_of_its_own_is_killed_with_the_rest)
+BOOST_AUTO_TEST_CASE(grandchild_in_its_own_session_is_killed_too)
 {
     const auto running = start(
         short_lease +
@@ -414,10 +418,10 @@ BOOST_AUTO_TEST_CASE(a_grandchild_in_a_session_of_its_own_is_killed_with_the_res
     BOOST_TEST(running->wait().code == 76);
 }
 
-BOOST_AUTO_TEST_CASE(a_lock_that_was_taken_away_ends_the_command)
+BOOST_AUTO_TEST_CASE(loss_of_the_lock_ends_the_command)
 {
     const auto running = start(
-        {"--lease", "1s", "stock", "--", "sh", "-c", goes_on("trap '' TERM; echo $$;")});
+        {"--lease", "1s", "stock", "--", "sh", "-c", endless_script("trap '' TERM; echo $$;")});
     const pid_t shell = read_pid(*running);
     running->expect("ready");
     server.connect().done({"DEL", "stock"});
@@ -426,7 +430,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_was_taken_away_ends_the_command)
     BOOST_TEST(said().find("lost 'stock'") != std::string::npos, said());
 }
 
-BOOST_AUTO_TEST_CASE(a_command_may_enter_its_own_lock)
+BOOST_AUTO_TEST_CASE(command_may_acquire_its_own_lock_again)
 {
     const std::string inner = tool + " run --reenter stock -- sh -c 'echo $LEASEHOLD_FENCE'";
     const auto running = start({"stock", "--", "sh", "-c",
@@ -435,7 +439,7 @@ BOOST_AUTO_TEST_CASE(a_command_may_enter_its_own_lock)
     const std::string fence = running->read_line().value();
     BOOST_TEST(running->read_line().value() == fence);
     BOOST_TEST(running->read_line().value() == "0");
-    BOOST_TEST(running->read_line().value() == "75"); // not without a request
+    BOOST_TEST(running->read_line().value() == "75"); // the lock is not reentrant without --reenter
     BOOST_TEST(running->wait().code == 0);
     BOOST_TEST(said().find("left behind") == std::string::npos, said());
 }
@@ -455,7 +459,7 @@ BOOST_AUTO_TEST_CASE(earliest_deadline_of_several_keys_ends_the_command)
     const auto holder = start({"b", "--", "sh", "-c", "echo ready; read done"});
     holder->expect("ready");
     const auto running = start({"--lease", "6s", "--term-before", "10%", "--kill-before", "5%", "a",
-                                "b", "--", "sh", "-c", goes_on("trap 'exit 0' TERM;")});
+                                "b", "--", "sh", "-c", endless_script("trap 'exit 0' TERM;")});
     // Until "a" is renewed for the first time, its lease ends before that of "b".
     resp_client client = server.connect();
     wait_until([&] {
@@ -493,7 +497,8 @@ BOOST_AUTO_TEST_CASE(key_that_cannot_be_released_does_not_delay_the_others)
 BOOST_AUTO_TEST_CASE(command_that_was_asked_to_end_is_killed_in_time_despite_a_renewal)
 {
     const auto running = start(
-        short_lease + words{"stock", "--", "sh", "-c", goes_on("trap 'echo term' TERM; echo $$;")});
+        short_lease +
+        words{"stock", "--", "sh", "-c", endless_script("trap 'echo term' TERM; echo $$;")});
     const pid_t shell = read_pid(*running);
     running->expect("ready");
     const auto begin = steady::now();
@@ -505,7 +510,7 @@ BOOST_AUTO_TEST_CASE(command_that_was_asked_to_end_is_killed_in_time_despite_a_r
     BOOST_TEST(running->wait().code == 76);
 }
 
-BOOST_AUTO_TEST_CASE(store_that_is_gone_keeps_no_command_from_its_exit_beyond_the_lease)
+BOOST_AUTO_TEST_CASE(lost_store_delays_the_exit_no_longer_than_the_lease)
 {
     const auto running = start(
         {"--lease", "2s", "stock", "--", "sh", "-c", "echo ready; read done; exit 4"});
@@ -537,11 +542,11 @@ BOOST_AUTO_TEST_CASE(signal_ends_the_wait_for_a_release_with_the_exit_code_of_th
     BOOST_TEST(held("stock"));
 }
 
-// As timeout(1) does; a signal for a stopped process waits until that continues.
+// As timeout(1) does. A signal for a stopped process waits until the process continues.
 BOOST_AUTO_TEST_CASE(command_that_is_stopped_is_reported_and_can_be_ended)
 {
     const auto running = start(
-        {"stock", "--", "sh", "-c", goes_on("trap 'echo term; exit 5' TERM; echo $$;")});
+        {"stock", "--", "sh", "-c", endless_script("trap 'echo term; exit 5' TERM; echo $$;")});
     const pid_t shell = read_pid(*running);
     running->expect("ready");
     ::kill(shell, SIGSTOP);
@@ -598,7 +603,7 @@ BOOST_AUTO_TEST_CASE(command_that_is_stopped_from_the_terminal_can_be_ended_from
     BOOST_TEST(session.wait() == 128 + SIGINT);
 }
 
-BOOST_AUTO_TEST_CASE(job_that_is_stopped_from_the_terminal_gives_it_back_and_continues)
+BOOST_AUTO_TEST_CASE(job_that_is_stopped_from_the_terminal_can_continue)
 {
     terminal_session session(
         {"sh", "-m", "-c",
@@ -615,7 +620,7 @@ BOOST_AUTO_TEST_CASE(job_that_is_stopped_from_the_terminal_gives_it_back_and_con
     BOOST_TEST(session.wait() == 0);
 }
 
-BOOST_AUTO_TEST_CASE(end_of_the_command_is_noticed_where_the_signal_for_it_is_ignored)
+BOOST_AUTO_TEST_CASE(end_of_the_command_is_noticed_if_SIGCHLD_is_ignored)
 {
     process running({"/bin/sh", "-c", "trap '' CHLD; exec \"$@\"", "sh", tool, "run", "--url",
                      server.unix_url(), "stock", "--", "sh", "-c", "exit 3"});
@@ -635,14 +640,14 @@ BOOST_AUTO_TEST_CASE(wait_is_explained_by_the_holder)
     holder->write_line("");
     BOOST_TEST(holder->wait().code == 0);
     BOOST_TEST(next->wait().code == 0);
-    // Each reason once.
+    // Each reason is printed once.
     BOOST_TEST(said().find('\n') == said().size() - 1, said());
 }
 
-BOOST_AUTO_TEST_CASE(wait_is_explained_by_a_store_that_is_gone_or_silent_or_refuses)
+BOOST_AUTO_TEST_CASE(wait_is_explained_by_the_failure_of_the_store)
 {
     const auto explained = [&] {
-        std::filesystem::remove(messages); // of the one before
+        std::filesystem::remove(messages); // of the previous run
         const auto begin = steady::now();
         auto running = start({"stock", "--", "true"});
         wait_until_said("leasehold: waiting for 'stock': server " + server.socket());
@@ -668,7 +673,8 @@ BOOST_AUTO_TEST_CASE(wait_is_explained_by_a_store_that_is_gone_or_silent_or_refu
     BOOST_TEST(unreachable->wait().code == 0);
 }
 
-// As root, because a process of another user is needed: a copy of setpriv(1) that has its rights.
+// Needs root, because it needs a process of another user: a copy of setpriv(1) that has the rights
+// of root.
 boost::test_tools::assertion_result is_root(boost::unit_test::test_unit_id)
 {
     return ::geteuid() == 0;
@@ -688,7 +694,7 @@ struct other_user : fixture
         std::filesystem::permissions(as_root, std::filesystem::perms(04755));
     }
 
-    /// `leasehold run` as a user that may not signal what a process of root has started.
+    /// `leasehold run` as a user that may not signal the processes of root.
     std::unique_ptr<process> start_as_nobody(const words& arguments)
     {
         return std::make_unique<process>(words{"/bin/sh", "-c", "exec \"$@\" 2>" + messages, "sh",
@@ -698,7 +704,7 @@ struct other_user : fixture
                                          environment_t{{"LEASEHOLD_URL", foreign.tcp_url()}});
     }
 
-    /// Starts it in the background, and prints its id.
+    /// Starts a process of root in the background, and prints its id.
     std::string roots_sleep() const
     {
         return as_root + " --reuid=0 sh -c 'trap \"\" TERM; echo $$; exec sleep 1000' & ";
@@ -723,7 +729,7 @@ BOOST_FIXTURE_TEST_CASE(process_of_another_user_that_outlives_the_lock_is_report
     ::kill(root, SIGKILL);
 }
 
-BOOST_FIXTURE_TEST_CASE(lock_is_held_while_a_process_of_another_user_goes_on, other_user,
+BOOST_FIXTURE_TEST_CASE(lock_is_held_while_a_process_of_another_user_runs, other_user,
                         *boost::unit_test::precondition(is_root))
 {
     const auto running = start_as_nobody(

@@ -1,4 +1,4 @@
-// How the tool talks to servers.
+// The connections of the tool to servers.
 #include "server/servers.hpp"
 
 #include "support/cluster_deployment.hpp"
@@ -20,7 +20,7 @@ namespace {
 using kind = resp_value::kind;
 using test::redis_server;
 
-/// Nothing but the last byte makes it whole.
+/// The reply is complete with its last byte only.
 resp_value read_in_pieces(std::string_view bytes)
 {
     resp_reader reader;
@@ -38,7 +38,7 @@ resp_value read_in_pieces(std::string_view bytes)
 
 BOOST_AUTO_TEST_SUITE(tool_servers)
 
-BOOST_AUTO_TEST_CASE(answers_of_every_kind_are_read_in_pieces)
+BOOST_AUTO_TEST_CASE(reply_of_every_type_is_read_in_pieces)
 {
     BOOST_TEST(read_in_pieces("$-1\r\n").is_nothing());
     BOOST_TEST(read_in_pieces("_\r\n").is_nothing());
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(answers_of_every_kind_are_read_in_pieces)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_server_is_asked_by_each_way_to_it)
+BOOST_AUTO_TEST_CASE(server_replies_over_tcp_and_over_a_local_socket)
 {
     const redis_server server({"--requirepass", "a b"}, {.tcp = true});
     boost::asio::io_context context;
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_server_is_asked_by_each_way_to_it)
                       refused);
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_is_gone_or_hangs_is_told_by_name_and_asked_again)
+BOOST_AUTO_TEST_CASE(unreachable_server_is_named_and_reconnected_later)
 {
     redis_server server;
     boost::asio::io_context context;
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_gone_or_hangs_is_told_by_name_and_asked_ag
     fails("");
 }
 
-BOOST_AUTO_TEST_CASE(a_signal_ends_the_wait_for_an_answer)
+BOOST_AUTO_TEST_CASE(signal_ends_the_wait_for_a_reply)
 {
     redis_server server;
     boost::asio::io_context context;
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_the_wait_for_an_answer)
     server.resume();
 }
 
-BOOST_AUTO_TEST_CASE(keys_of_a_cluster_are_found_at_their_masters_also_when_slots_have_moved)
+BOOST_AUTO_TEST_CASE(cluster_keys_are_found_after_their_slots_have_moved)
 {
     test::cluster_deployment cluster;
     boost::asio::io_context context;

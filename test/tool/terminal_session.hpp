@@ -17,7 +17,7 @@
 
 namespace leasehold::test {
 
-/// A program on a terminal of its own. Killed by the destructor.
+/// A program on its own terminal. The destructor kills it.
 class terminal_session
 {
 public:
@@ -58,7 +58,7 @@ public:
                    static_cast<ssize_t>(text.size()));
     }
 
-    /// Until the terminal shows this behind what was waited for before.
+    /// Waits until the terminal shows this text after the text of the previous wait.
     void read_until(const std::string& part)
     {
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -71,13 +71,14 @@ public:
                 continue;
             char bytes[4096];
             const ssize_t count = ::read(terminal_, bytes, sizeof bytes);
-            BOOST_TEST_REQUIRE(count > 0, "no " << part << " in " << seen_); // it has ended
+            // the program has ended
+            BOOST_TEST_REQUIRE(count > 0, "no " << part << " in " << seen_);
             seen_.append(bytes, static_cast<std::size_t>(count));
         }
         seen_.erase(0, at + part.size());
     }
 
-    /// Its exit code; 128 and the signal's number if a signal ended it.
+    /// The exit code of the program, or 128 plus the number of the signal that ended it.
     int wait()
     {
         int status = 0;

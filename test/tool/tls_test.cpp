@@ -1,4 +1,5 @@
-// The tool over TLS: `run` connects by the library, the commands that read servers by themselves.
+// The tool over TLS: `run` connects through the library, and the commands that read servers connect
+// directly.
 #include "server/servers.hpp"
 
 #include "tool/tool_runs.hpp"
@@ -19,7 +20,7 @@ namespace {
 using leasehold::tool::servers;
 using leasehold::tool::unreachable;
 
-/// What is said of a server that cannot be connected to; empty: it can.
+/// The error text for a server; empty: the connection succeeds.
 std::string refusal(const std::string& url)
 {
     boost::asio::io_context context;
@@ -33,7 +34,7 @@ std::string refusal(const std::string& url)
     }
 }
 
-/// Both ways to the server fail, and each has the exit code for it.
+/// Both kinds of connection to the server fail, each with its exit code.
 void check_refused(const std::string& url, const std::string& why)
 {
     const std::string said = refusal(url);
@@ -54,14 +55,15 @@ void check_refused(const std::string& url, const std::string& why)
 
 BOOST_AUTO_TEST_SUITE(tool_tls)
 
-BOOST_AUTO_TEST_CASE(a_certificate_for_the_host_is_accepted)
+BOOST_AUTO_TEST_CASE(certificate_for_the_host_is_accepted)
 {
     const tls_server there("DNS:localhost,IP:127.0.0.1");
     for (const char* const host : {"localhost", "127.0.0.1"}) {
         const std::string url = there.url(host, "ca=" + there.own.text);
         BOOST_TEST(refusal(url) == "");
         tool_runs runs;
-        // The one inside sees by one way what the one around it has taken by the other.
+        // The inner command sees through one kind of connection the lock that the outer one has
+        // acquired through the other.
         const ran done = runs.run({"run", "stock", "--", tool, "ls"}, url);
         BOOST_TEST(done.code == 0);
         BOOST_TEST(done.said == "");
@@ -69,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_certificate_for_the_host_is_accepted)
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_certificate_for_another_host_is_refused_unless_nobody_looks)
+BOOST_AUTO_TEST_CASE(certificate_for_another_host_is_refused_if_verified)
 {
     const tls_server there("DNS:elsewhere.example,IP:127.0.0.2");
     const std::string trusted = "ca=" + there.own.text;
@@ -82,19 +84,19 @@ BOOST_AUTO_TEST_CASE(a_certificate_for_another_host_is_refused_unless_nobody_loo
     BOOST_TEST(tool_runs().run({"run", "stock", "--", "true"}, unseen).code == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_certificate_that_nobody_vouches_for_is_refused_unless_nobody_looks)
+BOOST_AUTO_TEST_CASE(untrusted_certificate_is_refused_if_verified)
 {
     const tls_server there("DNS:localhost");
     const certificate other(there.files, "other", "DNS:localhost");
     check_refused(there.url("localhost", "ca=" + other.text),
                   "shows a certificate that is not trusted: ");
-    // Those of the system do not know it either.
+    // The certificates of the system do not include it either.
     BOOST_TEST(refusal(there.url("localhost", "verify=full")).find("not trusted") !=
                std::string::npos);
     BOOST_TEST(refusal(there.url("localhost", "verify=none")) == "");
 }
 
-BOOST_AUTO_TEST_CASE(certificates_to_trust_that_are_not_there_are_named)
+BOOST_AUTO_TEST_CASE(missing_file_of_trusted_certificates_is_named)
 {
     const tls_server there("DNS:localhost");
     const ran done = tool_runs().run({"ls"}, there.url("localhost", "ca=/no/such/file"));
@@ -102,16 +104,16 @@ BOOST_AUTO_TEST_CASE(certificates_to_trust_that_are_not_there_are_named)
     BOOST_TEST(done.says("the trusted certificates cannot be read from '/no/such/file'"));
 }
 
-BOOST_AUTO_TEST_CASE(a_port_without_tls_is_refused)
+BOOST_AUTO_TEST_CASE(port_without_tls_is_refused_with_tls)
 {
     const redis_server plain({}, {.tcp = true});
     const std::string port = std::to_string(plain.port());
-    // Usually it waits for the end of the line for which it takes the handshake.
+    // Usually the server waits for the end of the line that it takes the handshake for.
     check_refused("rediss://127.0.0.1:" + port + "?timeout=300&verify=none",
                   "cannot be reached by TLS: ");
 }
 
-BOOST_AUTO_TEST_CASE(a_port_with_tls_is_refused_without)
+BOOST_AUTO_TEST_CASE(port_with_tls_is_refused_without_tls)
 {
     const tls_server there("DNS:localhost");
     const std::string url = "redis://127.0.0.1:" + std::to_string(there.port.number());
@@ -120,8 +122,8 @@ BOOST_AUTO_TEST_CASE(a_port_with_tls_is_refused_without)
     BOOST_TEST(done.says("127.0.0.1:" + std::to_string(there.port.number())));
 }
 
-// Servers behind one address need it; an address is no name.
-BOOST_AUTO_TEST_CASE(a_server_is_greeted_by_its_name)
+// Servers behind one address need the name. An address is not sent as a name.
+BOOST_AUTO_TEST_CASE(handshake_contains_the_name_of_the_server)
 {
     for (const char* const query : {"", "verify=none"}) {
         for (const char* const host : {"localhost", "127.0.0.1"}) {
@@ -132,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_server_is_greeted_by_its_name)
             BOOST_TEST(greeting.name() == wanted);
             const ran done = runs.finish(*asking);
             BOOST_TEST(done.code == 77);
-            // The one, or the other when the end comes while it is asking.
+            // The second text if the connection ends while the tool sends its request.
             BOOST_TEST(
                 (done.says("has closed the connection") || done.says("Connection reset by peer")),
                 done.said);

@@ -19,12 +19,12 @@ namespace leasehold::test {
 
 inline const std::string tool = LEASEHOLD_TEST_TOOL;
 
-/// What a run of the tool came to.
+/// The result of a run of the tool.
 struct ran
 {
     int code = -1;
-    std::vector<std::string> lines{}; ///< Of the standard output.
-    std::string said{};               ///< On the standard error output.
+    std::vector<std::string> lines{}; ///< The lines of the standard output.
+    std::string said{};               ///< The text of the standard error output.
 
     [[nodiscard]] std::string text() const
     {
@@ -43,7 +43,7 @@ struct ran
     }
 };
 
-/// Runs of the tool, one after the other.
+/// Runs of the tool, one after another.
 class tool_runs
 {
 public:

@@ -20,7 +20,7 @@ void is(milliseconds found, milliseconds expected)
 
 BOOST_AUTO_TEST_SUITE(tool_values)
 
-BOOST_AUTO_TEST_CASE(durations_have_units)
+BOOST_AUTO_TEST_CASE(duration_is_read_with_its_unit)
 {
     is(read_duration("0s"), 0ms);
     is(read_duration("500ms"), 500ms);
@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(durations_have_units)
         BOOST_CHECK_THROW(static_cast<void>(read_duration(wrong)), usage_error);
 }
 
-BOOST_AUTO_TEST_CASE(shares_are_percent_or_durations)
+BOOST_AUTO_TEST_CASE(share_is_a_percentage_or_a_duration)
 {
     is(share::read("20%").of(15s), 3s);
     is(share::read("0.5%").of(10s), 50ms);
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(shares_are_percent_or_durations)
         BOOST_CHECK_THROW(static_cast<void>(share::read(wrong)), usage_error);
 }
 
-BOOST_AUTO_TEST_CASE(durations_are_shown_in_the_largest_unit_that_fits)
+BOOST_AUTO_TEST_CASE(duration_is_shown_in_the_largest_unit_that_fits)
 {
     BOOST_TEST(to_text(0ms) == "0ms");
     BOOST_TEST(to_text(1'500ms) == "1500ms");
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(durations_are_shown_in_the_largest_unit_that_fits)
     BOOST_TEST(to_text(7'200s) == "2h");
 }
 
-BOOST_AUTO_TEST_CASE(options_stand_anywhere_before_the_command)
+BOOST_AUTO_TEST_CASE(options_are_accepted_anywhere_before_the_command)
 {
     bool loud = false;
     std::string name;
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(options_stand_anywhere_before_the_command)
     BOOST_TEST(name == "--help");
 }
 
-BOOST_AUTO_TEST_CASE(the_help_has_all_options_in_columns_and_notes_below)
+BOOST_AUTO_TEST_CASE(help_lists_all_options_in_columns)
 {
     bool loud = false;
     command_line options("test [OPTION...]", "About it.");
