@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-// A database as the tests of the guard see it, so that all are tested for the same.
+// A database as the tests of the guard use it, so that all databases run the same tests.
 namespace leasehold::test {
 
 using sql_value = std::variant<std::int64_t, std::string>;
@@ -41,7 +41,7 @@ public:
                            const std::vector<sql_value>& parameters = {}) = 0;
 };
 
-/// A server of the test's own, or a file. Any thread may connect.
+/// A server that belongs to the test, or a file. Any thread may connect.
 class sql_database
 {
 public:
@@ -54,10 +54,10 @@ public:
     [[nodiscard]] virtual std::unique_ptr<sql_connection> connect() = 0;
 };
 
-/// The one that this program was linked with.
+/// The database that this program was linked with.
 [[nodiscard]] std::unique_ptr<sql_database> start_database();
 
-/// Why it cannot be started here, in words; empty when it can.
+/// The reason why it cannot be started here; empty: it can.
 [[nodiscard]] std::string missing_for_database();
 
 } // namespace leasehold::test

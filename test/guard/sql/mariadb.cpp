@@ -57,7 +57,7 @@ class mariadb_connection final : public sql_connection
 public:
     explicit mariadb_connection(const std::string& socket) : handle_(mysql_init(nullptr))
     {
-        // Rows that match count, also those that had these values before.
+        // The count includes all rows that match, also those that had these values before.
         if (mysql_real_connect(handle_, nullptr, "test", nullptr, nullptr, 0, socket.c_str(),
                                CLIENT_FOUND_ROWS) == nullptr) {
             const std::string text = mysql_error(handle_);
@@ -125,10 +125,10 @@ class mariadb_database final : public sql_database
 public:
     mariadb_database()
     {
-        // Not two threads at the same time.
+        // This must not run in two threads at the same time.
         mysql_library_init(0, nullptr, nullptr);
         const std::filesystem::path data = directory_.path() / "data";
-        // Without its own tables of users it starts in an empty folder.
+        // Without its own tables of users, the server starts in an empty folder.
         server_ = child(
             {.command = unprivileged(
                  directory_.path(),
@@ -136,7 +136,7 @@ public:
                   find_program("mariadbd"), "--no-defaults", "--datadir=" + data.string(),
                   "--socket=" + socket(), "--skip-networking", "--skip-grant-tables",
                   "--innodb-flush-log-at-trx-commit=0", "--pid-file=" + directory_.file("pid")})});
-        // It has no event to wait for; it is polled until it answers or ends.
+        // The server has no event to wait for, so it is polled until it answers or ends.
         const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(200);
         for (;;) {
             try {

@@ -15,7 +15,7 @@
 namespace leasehold::test {
 namespace {
 
-/// Debian keeps each version's programs in a folder of its own.
+/// Debian stores the programs of each version in its own folder.
 std::vector<std::filesystem::path> folders_of_versions()
 {
     std::vector<std::filesystem::path> result;
@@ -66,7 +66,7 @@ public:
             PQfinish(handle_);
             throw sql_error(text);
         }
-        // Notices go to the standard error otherwise.
+        // Without this, notices go to the standard error output.
         PQsetNoticeProcessor(handle_, [](void*, const char*) {}, nullptr);
     }
     ~postgresql_connection() override { PQfinish(handle_); }
@@ -112,7 +112,7 @@ public:
                                       find_program("postgres", folders_of_versions()), "-D",
                                       data.string(), "-k", directory_.path().string(), "-c",
                                       "listen_addresses=", "-c", "fsync=off"})});
-        // It has no event to wait for; it is polled until it answers or ends.
+        // The server has no event to wait for, so it is polled until it answers or ends.
         const auto limit = std::chrono::steady_clock::now() + start_limit;
         while (PQping(where().c_str()) != PQPING_OK) {
             if (!server_.running() || std::chrono::steady_clock::now() > limit)

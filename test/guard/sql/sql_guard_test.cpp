@@ -31,7 +31,7 @@ sql_database& database()
     return *started;
 }
 
-/// What says that it cannot be run.
+/// If false, the result contains the reason.
 boost::test_tools::assertion_result can_be_started(boost::unit_test::test_unit_id)
 {
     boost::test_tools::assertion_result result(missing_for_database().empty());
@@ -39,7 +39,7 @@ boost::test_tools::assertion_result can_be_started(boost::unit_test::test_unit_i
     return result;
 }
 
-/// A row that is guarded by a column of its own.
+/// A row that its own column guards.
 struct guarded_row
 {
     explicit guarded_row(std::unique_ptr<sql_connection> on) : connection(std::move(on)) {}
@@ -64,14 +64,15 @@ struct guarded_row
     std::unique_ptr<sql_connection> connection;
 };
 
-/// Rows that are guarded by a fence in a table of its own.
+/// Rows that a fence in a separate table guards.
 struct guarded_transaction
 {
     explicit guarded_transaction(std::unique_ptr<sql_connection> on) : connection(std::move(on)) {}
 
     bool write(std::uint64_t fence, const std::string& balance)
     {
-        // In SQLite one that begins otherwise may find that another is writing too late to wait.
+        // In SQLite, a transaction that begins in another way may notice too late that another one
+        // is writing, and cannot wait for it.
         const bool sqlite = database().dialect() == guard::sql_dialect::sqlite;
         connection->run(sqlite ? "BEGIN IMMEDIATE" : "START TRANSACTION");
         const std::string newest =
@@ -124,7 +125,7 @@ struct fixture
 
 BOOST_AUTO_TEST_SUITE(sql_guard, *boost::unit_test::precondition(can_be_started))
 
-BOOST_FIXTURE_TEST_CASE(of_two_zombies_and_a_holder_only_the_holder_writes_a_row, fixture)
+BOOST_FIXTURE_TEST_CASE(row_writes_of_zombies_are_refused_after_the_holder_wrote, fixture)
 {
     const zombies all;
     BOOST_TEST(row.write(all.holder(), "3"));
@@ -134,7 +135,7 @@ BOOST_FIXTURE_TEST_CASE(of_two_zombies_and_a_holder_only_the_holder_writes_a_row
     BOOST_TEST(row.stored() == all.holder());
 }
 
-BOOST_FIXTURE_TEST_CASE(of_two_zombies_and_a_holder_only_the_holder_commits, fixture)
+BOOST_FIXTURE_TEST_CASE(commits_of_zombies_are_refused_after_the_holder_wrote, fixture)
 {
     const zombies all;
     BOOST_TEST(transaction.write(all.holder(), "3"));
@@ -145,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(of_two_zombies_and_a_holder_only_the_holder_commits, fix
     BOOST_TEST(transaction.stored() == all.holder());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_zombie_that_comes_before_the_next_holder_is_overwritten, fixture)
+BOOST_FIXTURE_TEST_CASE(write_of_a_zombie_before_the_holder_is_overwritten, fixture)
 {
     const zombies all;
     BOOST_TEST(row.write(all.second(), "2"));
@@ -158,7 +159,7 @@ BOOST_FIXTURE_TEST_CASE(a_zombie_that_comes_before_the_next_holder_is_overwritte
     BOOST_TEST(transaction.text("SELECT balance FROM history") == "6");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_same_holder_writes_as_often_as_it_likes, fixture)
+BOOST_FIXTURE_TEST_CASE(holder_may_write_repeatedly, fixture)
 {
     BOOST_TEST(row.write(7, "1"));
     BOOST_TEST(row.write(7, "2"));
@@ -168,13 +169,13 @@ BOOST_FIXTURE_TEST_CASE(the_same_holder_writes_as_often_as_it_likes, fixture)
     BOOST_TEST(row.balance() == "3");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_row_that_is_not_there_is_not_written, fixture)
+BOOST_FIXTURE_TEST_CASE(missing_row_is_not_written, fixture)
 {
     connection->run("DELETE FROM account");
     BOOST_TEST(!row.write(7, "1"));
 }
 
-BOOST_FIXTURE_TEST_CASE(other_rows_and_other_names_have_fences_of_their_own, fixture)
+BOOST_FIXTURE_TEST_CASE(each_row_and_each_name_has_its_own_fence, fixture)
 {
     BOOST_TEST(row.write(7, "1"));
     BOOST_TEST(row.text("SELECT balance FROM account WHERE id = 2") == "0");
@@ -191,7 +192,7 @@ BOOST_FIXTURE_TEST_CASE(other_rows_and_other_names_have_fences_of_their_own, fix
 
 BOOST_FIXTURE_TEST_CASE(fences_are_whole_numbers_of_64_bits, fixture)
 {
-    // Neighbours that a double cannot tell apart.
+    // Adjacent numbers that a double cannot distinguish.
     for (const std::uint64_t fence : {std::uint64_t(9'007'199'254'740'993), guard::largest_fence}) {
         BOOST_TEST(row.write(fence, "1"));
         BOOST_TEST(!row.write(fence - 1, "2"));
@@ -203,7 +204,7 @@ BOOST_FIXTURE_TEST_CASE(fences_are_whole_numbers_of_64_bits, fixture)
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(what_is_no_fence_is_refused_by_the_check_or_the_database, fixture)
+BOOST_FIXTURE_TEST_CASE(invalid_fence_is_refused_by_the_check_or_the_database, fixture)
 {
     for (const std::uint64_t fence :
          {std::uint64_t(0), guard::largest_fence + 1, ~std::uint64_t(0)})
@@ -216,10 +217,10 @@ BOOST_FIXTURE_TEST_CASE(what_is_no_fence_is_refused_by_the_check_or_the_database
     BOOST_TEST(row.balance() == "1");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_transaction_that_is_open_holds_up_the_next_of_its_name, fixture)
+BOOST_FIXTURE_TEST_CASE(open_transaction_delays_the_next_of_the_same_name, fixture)
 {
     if (database().dialect() == guard::sql_dialect::sqlite)
-        return; // one writes at a time
+        return; // SQLite has one writer at a time
     connection->run("START TRANSACTION");
     BOOST_TEST(connection->run(transaction.fences.raise(), {std::string("account 1"), bound(5)})
                    .first.value_or("nothing") == "5");
@@ -239,7 +240,7 @@ BOOST_FIXTURE_TEST_CASE(a_transaction_that_is_open_holds_up_the_next_of_its_name
     BOOST_TEST(row.balance() == "6");
 }
 
-BOOST_FIXTURE_TEST_CASE(with_many_writers_the_stored_fence_never_goes_back, fixture)
+BOOST_FIXTURE_TEST_CASE(stored_fence_never_decreases_with_many_writers, fixture)
 {
     struct row_connection
     {
@@ -251,7 +252,7 @@ BOOST_FIXTURE_TEST_CASE(with_many_writers_the_stored_fence_never_goes_back, fixt
     BOOST_TEST(row.balance() == "400");
 }
 
-BOOST_FIXTURE_TEST_CASE(with_many_transactions_the_stored_fence_never_goes_back, fixture)
+BOOST_FIXTURE_TEST_CASE(stored_fence_never_decreases_with_many_transactions, fixture)
 {
     struct transaction_connection
     {
@@ -259,7 +260,7 @@ BOOST_FIXTURE_TEST_CASE(with_many_transactions_the_stored_fence_never_goes_back,
         std::uint64_t stored() { return on.stored(); }
         guarded_transaction on{database().connect()};
     };
-    // Transactions that all make the same row may be ended by InnoDB as a deadlock.
+    // If all transactions create the same row, InnoDB may end them as a deadlock.
     BOOST_TEST(transaction.write(1, "0"));
     check_rising_writers([] { return transaction_connection(); }, 4, 400);
     BOOST_TEST(row.balance() == "400");

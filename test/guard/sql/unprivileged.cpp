@@ -21,7 +21,7 @@ std::vector<std::string> unprivileged(const std::filesystem::path& directory,
             throw std::runtime_error("there is no user \"nobody\"");
         if (::chown(directory.c_str(), nobody->pw_uid, nobody->pw_gid) != 0)
             throw std::system_error(errno, std::generic_category(), directory.string());
-        // To become another user undoes what was said of the end of the parent: it is said again.
+        // A change of the user removes the signal for the end of the parent, so it is set again.
         result.insert(result.end(), {"setpriv", "--reuid=" + std::to_string(nobody->pw_uid),
                                      "--regid=" + std::to_string(nobody->pw_gid), "--clear-groups",
                                      "--pdeathsig=KILL"});

@@ -12,7 +12,7 @@ namespace leasehold::test {
 [[nodiscard]] std::vector<std::string> unprivileged(const std::filesystem::path& directory,
                                                     std::vector<std::string> command);
 
-/// The program in one of the folders of PATH, in /usr/sbin, or in `more`; empty when it is nowhere.
+/// The path of the program, from the folders of PATH, /usr/sbin or `more`; empty: there is none.
 [[nodiscard]] std::string find_program(const std::string& name,
                                        const std::vector<std::filesystem::path>& more = {});
 
