@@ -7,7 +7,7 @@
 
 namespace leasehold::test::chaos {
 
-/// Now, by the clock of the histories.
+/// The present time of the clock that the histories use.
 [[nodiscard]] inline stamp boot_time() noexcept
 {
     return clock::now().time_since_epoch();

@@ -51,7 +51,7 @@ private:
                to_string(of.fence);
     }
 
-    /// The last fault that lost data of this name which was confirmed after `from`, before `until`.
+    /// The last fault that lost confirmed data of this name after `from` and before `until`.
     const fault* loss_between(const std::string& name, stamp from, stamp until,
                               bool also_of_a_member = false) const
     {
@@ -112,7 +112,7 @@ private:
 
     void check_wait(const std::string& client, const lock_request& wish, stamp took)
     {
-        if (wish.how != way::last) // those wait for the shutdown
+        if (wish.how != way::last) // these wait for the shutdown
             out_.slowest = std::max(out_.slowest, took);
         if (took > within_.acquire + all_.lease)
             wrong(rule::liveness, wish.name, wish.asked,

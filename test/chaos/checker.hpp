@@ -6,11 +6,11 @@
 
 namespace leasehold::test::chaos {
 
-/// Limits for what cannot happen at once.
+/// Limits for events that need time.
 struct limits
 {
-    /// From the deadline until the loss is reported, while the process runs. One loop serves the
-    /// timer of the deadline and the one that detects stalls; this is the time between the two.
+    /// From the deadline until the loss is reported, while the process runs. The same loop serves
+    /// the timer of the deadline and the one that detects stalls. This is the time between the two.
     stamp loss = std::chrono::milliseconds(50);
     /// From the end of the last fault, or the call, until an acquire is served. A lease time is
     /// added, because a holder may have died with the lock.

@@ -1,4 +1,4 @@
-// The checker of chaos: it accepts good records and rejects all others.
+// The checker of chaos accepts good records and rejects all others.
 #include <boost/test/unit_test.hpp>
 
 #include "chaos/checker.hpp"
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr stamp lease = 500ms;
 
-/// The deadline of a lease that was requested now.
+/// The deadline of a lease whose request is sent now.
 stamp deadline_from(stamp sent)
 {
     return sent - sent_for(stamp(), lease);
@@ -41,7 +41,7 @@ public:
         return ops_;
     }
 
-    /// Sent 1 ms and granted 0.1 ms before it is reported.
+    /// The request is sent 1 ms before the report of the grant, and granted 0.1 ms before it.
     void grant(stamp at, const std::string& name, std::uint32_t op, std::uint64_t fence,
                std::string_view how = "fresh")
     {
@@ -73,8 +73,8 @@ private:
     std::uint32_t ops_ = 0;
 };
 
-/// Three clients and two locks: the data is lost once, one lease expires, one client is killed; all
-/// get the locks at the end.
+/// Three clients and two locks. The data is lost once, one lease expires, one client is killed, and
+/// all clients get the locks at the end.
 class good_run
 {
 public:
@@ -146,7 +146,7 @@ private:
         a_.put(at + 711ms, verb::released, "a", op, fence, {}, false, fine);
     }
 
-    /// It is stopped when its lease ends, and gets the report when it continues.
+    /// The client is stopped when its lease ends, and gets the report when it continues.
     void expired_hold(stamp at)
     {
         const auto op = b_.ask(at, "b", way::unrenewed);
@@ -210,7 +210,7 @@ std::string text_of(const report& of)
     return text;
 }
 
-/// The rule that each corruption breaks; others may be broken as well.
+/// The rule that each corruption violates. It may violate others too.
 const std::map<corruption, rule> expected = {
     {corruption::second_holder, rule::exclusion},
     {corruption::fence_repeated, rule::count_}, // reported twice, or out of order
@@ -240,7 +240,7 @@ const std::map<corruption, rule> expected = {
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(lines_are_read_as_they_were_written)
+BOOST_AUTO_TEST_CASE(history_line_is_read_back_unchanged)
 {
     const event all{.at = 123ns,
                     .what = verb::lost,
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(lines_are_read_as_they_were_written)
         BOOST_TEST(!parse_line(bad).has_value(), bad);
 }
 
-BOOST_AUTO_TEST_CASE(an_unfinished_line_waits)
+BOOST_AUTO_TEST_CASE(unfinished_line_is_left_for_the_next_read)
 {
     const std::string line = to_line({.at = 5ns, .what = verb::asked, .name = "a", .op = 1});
     std::stringstream file;
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(an_unfinished_line_waits)
     BOOST_TEST(read.unreadable == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_good_run_is_accepted)
+BOOST_AUTO_TEST_CASE(record_without_violation_is_accepted)
 {
     const report found = check(good_run().get());
     BOOST_TEST(found.violations.empty(), text_of(found));
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(a_good_run_is_accepted)
     BOOST_TEST(found.refused == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_told_of_one_name_is_accepted)
+BOOST_AUTO_TEST_CASE(part_of_a_good_record_about_one_name_is_accepted)
 {
     const record good = good_run().get();
     for (const std::string& name : good.names) {
@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(what_is_told_of_one_name_is_accepted)
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_corruption_is_seen_for_what_it_is)
+BOOST_AUTO_TEST_CASE(each_corruption_is_reported_as_its_violation)
 {
     const record good = good_run().get();
     for (int i = 0; i < static_cast<int>(corruption::count_); ++i) {
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(all_of_200_corruptions_are_rejected)
     BOOST_TEST(found.rejected == 200, found.accepted);
 }
 
-BOOST_AUTO_TEST_CASE(a_loss_of_data_excuses_its_own_name_and_time_only)
+BOOST_AUTO_TEST_CASE(loss_of_data_excuses_only_its_name_and_time)
 {
     record run = good_run().get();
     fault& flush = run.faults.front();
@@ -331,11 +331,11 @@ BOOST_AUTO_TEST_CASE(a_loss_of_data_excuses_its_own_name_and_time_only)
     flush.name = "b";
     BOOST_TEST(check(run).has(rule::exclusion));
     flush = was;
-    flush.begin += 300ms; // after the second one was granted
+    flush.begin += 300ms; // after the second grant
     flush.end += 300ms;
     BOOST_TEST(check(run).has(rule::exclusion));
     flush = was;
-    flush.begin -= 300ms; // before the first one was
+    flush.begin -= 300ms; // before the first grant
     flush.end -= 300ms;
     BOOST_TEST(check(run).has(rule::exclusion));
     flush = was;
@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(a_loss_of_data_excuses_its_own_name_and_time_only)
     BOOST_TEST(!check(run).has(rule::loss_caused));
 }
 
-BOOST_AUTO_TEST_CASE(a_process_that_stands_still_may_be_told_late)
+BOOST_AUTO_TEST_CASE(late_report_of_a_loss_is_excused_by_a_stall_only)
 {
     record run = good_run().get();
     auto& events = run.clients[1].events;

@@ -121,7 +121,7 @@ private:
     int file_;
 };
 
-/// A lease that a coroutine holds.
+/// A lease that a coroutine holds, with its context.
 struct holding
 {
     holding(chronicle& to, const asio::any_io_executor& executor, std::string lock,
@@ -134,7 +134,8 @@ struct holding
           timer(executor)
     {}
 
-    /// The current state. The time is read first: a lease that is valid afterwards was so then.
+    /// The current state. The time is read first, so a lease that is valid afterwards was valid at
+    /// that time.
     event look(verb kind) const
     {
         event out{.at = now(), .what = kind, .name = name, .op = op, .fence = fence};
@@ -163,8 +164,8 @@ struct holding
     const std::uint64_t fence;
     lease* held;
     clock::time_point last_deadline{};
-    clock::time_point before; ///< The deadline when the last renewal was answered.
-    asio::steady_timer timer; ///< For its work meanwhile.
+    clock::time_point before; ///< The deadline at the reply to the last renewal.
+    asio::steady_timer timer; ///< A timer for the work under the lease.
     bool lost = false;
 };
 
@@ -220,7 +221,7 @@ private:
     public:
         explicit witness(program& of) : of_(of) {}
 
-        /// Called before the effects of the reply, in the same turn.
+        /// Called before the effects of the reply, in the same run of the loop.
         void answered(store_request, duration took, error_code) noexcept override
         {
             took_ = took;
@@ -263,7 +264,7 @@ private:
 
     private:
         program& of_;
-        duration took_{}; ///< The last request.
+        duration took_{}; ///< The duration of the last request.
     };
 
     static config at(const settings& from)
@@ -290,7 +291,7 @@ private:
         out.lease_time = set_.lease;
         out.backoff_ceiling = 250ms;
         out.replica_acks = set_.replica_acks;
-        // The grace then limits the wait of others and the deadline.
+        // With a grace, the grace limits the wait of others and the deadline.
         if (set_.promises) {
             out.dead_holder_grace = set_.lease;
             out.lease_time = promised_lease * set_.lease;
@@ -317,15 +318,14 @@ private:
         });
     }
 
-    // A timer of the same loop as everything else: if it is late, so is the rest.
+    // A timer of the loop that runs everything else: if it is late, all the rest is late too.
     void beat()
     {
         constexpr auto period = 10ms;
         const stamp due = now() + period;
         heartbeat_.expires_after(period);
         heartbeat_.async_wait([this, due](error_code) {
-            if (closed_) // a cancellation of ours, and not of the timer, which may have expired
-                         // before
+            if (closed_) // cancelled by us, not by the timer, which may have expired before
                 return;
             if (const stamp late = now(); late - due > 5ms)
                 log_.put({.at = late, .what = verb::stalled, .number = due.count()});
@@ -445,7 +445,7 @@ private:
         log_.put(told);
     }
 
-    /// Reads the register, waits, writes. Ends early if the lease is lost, unless it is careless.
+    /// Reads the register, waits and writes. Ends early if the lease is lost, unless `careless`.
     asio::awaitable<void> work(holding& mine, milliseconds time, bool careless)
     {
         const auto value = store_.read(mine.name, mine.fence);
@@ -461,7 +461,7 @@ private:
             co_return;
         if (pauses_ > 0) {
             --pauses_;
-            stand_between(mine.name);
+            stop_between(mine.name);
         }
         const std::int64_t next = *value + 1;
         log_.put(mine.note(verb::writing, next));
@@ -469,15 +469,15 @@ private:
         log_.put(mine.note(taken ? verb::wrote : verb::refused, next));
     }
 
-    /// No code of this process runs until it has been stopped and continued.
-    static void stand_between(const std::string& name)
+    /// No code of this process runs until the process has been stopped and continued.
+    static void stop_between(const std::string& name)
     {
-        sigset_t going_on;
-        sigemptyset(&going_on);
-        sigaddset(&going_on, SIGCONT); // blocked since the start
+        sigset_t continued;
+        sigemptyset(&continued);
+        sigaddset(&continued, SIGCONT); // blocked since the start
         std::cout << "between " << name << std::endl;
         int number = 0;
-        while (sigwait(&going_on, &number) != 0) {
+        while (sigwait(&continued, &number) != 0) {
         }
     }
 
@@ -499,7 +499,7 @@ private:
             return milliseconds(random.between(0, 3));
         if (draw < 98)
             return milliseconds(random.between(3, 30));
-        return set_.lease * random.between(11, 16) / 10; // it has to be renewed
+        return set_.lease * random.between(11, 16) / 10; // long enough to need a renewal
     }
 
     asio::awaitable<void> round(generator& random, const std::string& name)
@@ -543,7 +543,7 @@ private:
         if (code)
             co_return not_granted(name, op, code);
         const holding_ptr mine = granted(name, op, held);
-        // Some of those that are not renewed overstay.
+        // Some of the leases that are not renewed are kept for too long.
         const bool overstays = !how.renew && random.below(5) == 0;
         const auto time = overstays   ? set_.lease * 3 / 2
                           : how.renew ? working_time(random)
@@ -665,10 +665,10 @@ int main(int count, char** words)
 try {
     if (count != 14)
         return 2;
-    sigset_t going_on;
-    sigemptyset(&going_on);
-    sigaddset(&going_on, SIGCONT);
-    sigprocmask(SIG_BLOCK, &going_on, nullptr);
+    sigset_t continued;
+    sigemptyset(&continued);
+    sigaddset(&continued, SIGCONT);
+    sigprocmask(SIG_BLOCK, &continued, nullptr);
     program self({.url = words[1],
                   .register_socket = words[2],
                   .history = words[3],

@@ -73,7 +73,7 @@ void client_fleet::pause(std::size_t place)
         places_[place]->client->running.pause();
     }
     catch (const std::runtime_error&) {
-        running(place); // it has just ended by itself, which is recorded
+        running(place); // the client has just ended by itself, which is recorded
     }
 }
 

@@ -17,7 +17,7 @@
 
 namespace leasehold::test::chaos {
 
-/// The settings of every client of a crew.
+/// The settings of all clients.
 struct crew_settings
 {
     std::uint64_t seed = 0;
@@ -26,15 +26,15 @@ struct crew_settings
     std::chrono::milliseconds lease{};
     int workers = 0;
     bool fenced = true;
-    int pauses = 0; ///< Of the first client.
+    int pauses = 0; ///< Pauses of the first client.
     std::uint32_t replica_acks = 0;
-    /// The result lives while a client is started at a place.
+    /// Called for the start of a client at a place. The result lives as long as the start.
     std::function<std::shared_ptr<void>(std::size_t place)> enter{};
-    bool promises = false; ///< They send heartbeats: `lease` is then the grace.
+    bool promises = false; ///< Clients send heartbeats, and `lease` is the grace.
 };
 
-/// Client processes, and their histories. Each has a path of its own to the servers. A client that
-/// was killed leaves its place, and the path, to the next. Ended by the destructor.
+/// Client processes and their histories. Each client has its own path to the servers. When a client
+/// is killed, the next one gets its place and its path. The destructor ends all of them.
 class client_fleet
 {
 public:
@@ -51,13 +51,13 @@ public:
         return places_[place]->way.proxies;
     }
 
-    /// A new client where the last one was killed.
+    /// Starts a new client at the place of a killed one.
     void start(std::size_t place);
     void kill(std::size_t place);
     void pause(std::size_t place);
     void resume(std::size_t place);
 
-    /// Reads the new history lines, and lets the proxies forget the requests they saw.
+    /// Reads the new history lines, and lets the proxies forget the requests that they saw.
     void read_on();
     [[nodiscard]] const history& written(std::size_t place) const
     {
@@ -65,17 +65,17 @@ public:
     }
     [[nodiscard]] std::uint64_t grants() const noexcept { return grants_; }
     [[nodiscard]] std::uint64_t losses() const noexcept { return losses_; }
-    bool running(std::size_t place); ///< Whether a client is there, and has not ended.
+    bool running(std::size_t place); ///< Whether a client exists there and has not ended.
 
     void tell(std::size_t place, const std::string& line);
     /// Whether the client has printed the line by now.
     bool has_said(std::size_t place, const std::string& line);
     /// The rest of a printed line with this beginning; empty if there is none.
     std::string said_after(std::size_t place, const std::string& beginning);
-    /// Waits until it ends; one that does not is killed, and has failed.
+    /// Waits until the client ends. A client that does not end is killed, and counts as failed.
     void wait(std::size_t place, std::chrono::milliseconds limit);
 
-    /// The whole histories, when all clients have ended.
+    /// The complete histories, after the end of all clients.
     std::vector<history> take();
 
 private:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-/// A lease that was reported to the observer, and perhaps not yet to the caller.
+/// A lease that was reported to the observer, but perhaps not yet to the caller.
 struct given
 {
     std::string name;
@@ -21,9 +21,10 @@ struct given
     std::size_t hold;
     stamp at;
     bool fresh;
-    std::optional<stamp> sent; ///< With heartbeats: how long after the call.
-    bool renewed = false; ///< Before the caller had it: then its first deadline does not show the
-                          ///< time of its request.
+    std::optional<stamp> sent; ///< With heartbeats: when it was sent, counted from the call.
+    /// Renewed before the caller had it. Its first deadline then does not show the time of its
+    /// request.
+    bool renewed = false;
     bool told = false;
 };
 
@@ -39,7 +40,7 @@ bool store_fault(std::string_view word)
                                                         "outcome_unknown", outvoted});
 }
 
-/// The deadline has passed.
+/// Whether the deadline has passed.
 bool is_over(std::string_view word)
 {
     return word == "expired" || word == "silent";
@@ -232,7 +233,7 @@ private:
                   by->how + " ended with " + (cancelled ? "a cancellation" : e.word));
     }
 
-    /// The deadline counts from before the sending of the request, and so from before its effects.
+    /// The deadline counts from a time before the request was sent, and so before its effects.
     void check_deadline(const event& e, stamp known)
     {
         if (sent_for(e.deadline(), lease_) > known)
@@ -265,7 +266,7 @@ private:
         }
     }
 
-    /// The current deadline.
+    /// Sets the current deadline.
     void moved(grant& held, const event& e)
     {
         if (e.deadline() < held.deadline)
@@ -373,7 +374,7 @@ private:
     client_timeline out_;
     std::vector<given> given_;
     std::map<std::string, std::size_t> last_given_;
-    std::vector<std::size_t> granted_; ///< Per operation, the index of its grant.
+    std::vector<std::size_t> granted_; ///< For each operation, the index of its grant.
     bool closed_ = false;
 };
 
@@ -386,7 +387,7 @@ stamp grant::end() const noexcept
 
 stamp client_timeline::stalled(stamp from, stamp until) const noexcept
 {
-    // They do not overlap: each is noticed when it ends.
+    // Stalls do not overlap, because each is noticed when it ends.
     auto each = std::lower_bound(stalls.begin(), stalls.end(), from,
                                  [](const auto& stall, stamp t) { return stall.second < t; });
     stamp sum{};

@@ -16,36 +16,36 @@ namespace leasehold::test::chaos {
 /// One lease, as its holder saw it.
 struct grant
 {
-    std::size_t client = 0; ///< Index of its history.
+    std::size_t client = 0; ///< The index of its history.
     std::string name{};
     std::uint32_t op = 0;
     std::uint64_t fence = 0;
-    std::size_t hold = 0; ///< Index of the `hold` that it came from.
+    std::size_t hold = 0; ///< The index of the `hold` that it belongs to.
     stamp told{};
-    stamp deadline{};  ///< The latest.
-    stamp confirmed{}; ///< The store confirmed no earlier than this that it has the lock.
+    stamp deadline{};  ///< The latest deadline.
+    stamp confirmed{}; ///< The store confirmed the lock no earlier than this.
     std::optional<stamp> lost{};
-    std::string reason{}; ///< Of the loss.
+    std::string reason{}; ///< The reason of the loss.
     std::optional<stamp>
-        left{}; ///< When its release was requested, or it was about to be destroyed.
+        left{}; ///< When its release was requested, or when it was about to be destroyed.
     bool valid_when_left = false;
-    std::optional<stamp> answered{}; ///< When the release was.
-    std::string outcome{};           ///< Of the release.
+    std::optional<stamp> answered{}; ///< When the release was answered.
+    std::string outcome{};           ///< The result of the release.
 
-    /// The holder believes in it from `told` until here.
+    /// The holder considers the lease valid from `told` until here.
     [[nodiscard]] stamp end() const noexcept;
 };
 
-/// One grant of the store: to one holder, or to several of one client, one after another.
+/// One grant of the store, to one holder or to several holders of one client in turn.
 struct hold
 {
     std::string name{};
-    stamp earliest{}; ///< The store granted it no earlier …
-    stamp latest{};   ///< … and no later.
+    stamp earliest{}; ///< The store granted the lock no earlier than this …
+    stamp latest{};   ///< … and no later than this.
     std::uint64_t first_fence = 0;
     std::uint64_t last_fence = 0;
-    /// With heartbeats: when its last renewal was sent, or its acquire. Heartbeats, which move the
-    /// deadline, do not confirm the lock.
+    /// With heartbeats: when its last renewal or its acquire was sent. Heartbeats move the
+    /// deadline, but do not confirm the lock.
     std::optional<stamp> confirmed{};
 };
 
@@ -68,10 +68,10 @@ struct write_attempt
     std::uint64_t fence = 0;
     std::int64_t value = 0;
     stamp at{};
-    std::optional<bool> taken{}; ///< Empty if the writer died before.
+    std::optional<bool> taken{}; ///< Empty if the writer died before the reply.
 };
 
-/// One client's history, as objects.
+/// The history of one client, as objects.
 struct client_timeline
 {
     std::vector<lock_request> wishes{};
@@ -79,18 +79,18 @@ struct client_timeline
     std::vector<hold> holds{};
     std::vector<write_attempt> writes{};
     std::vector<std::pair<stamp, stamp>>
-        stalls{}; ///< When the process did not run although it had work.
-    stamp last{}; ///< It was alive until here at least.
+        stalls{}; ///< The spans in which the process did not run although it had work.
+    stamp last{}; ///< The process was alive at least until here.
     std::optional<stamp> closing{};
 
-    /// How much of this time it did not run.
+    /// For how long of this span the process did not run.
     [[nodiscard]] stamp stalled(stamp from, stamp until) const noexcept;
 };
 
 /// The moment before the request was sent that made a lease valid until `deadline`.
 [[nodiscard]] stamp sent_for(stamp deadline, stamp lease) noexcept;
 
-/// Reads a history, counts its events, and checks what can be checked in it alone.
+/// Reads a history, counts its events, and runs the checks that need no other history.
 [[nodiscard]] client_timeline read_history(const history& of, std::size_t index, stamp lease,
                                            report& into);
 

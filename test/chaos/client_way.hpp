@@ -19,7 +19,7 @@ struct client_way
     std::string port_map{};
     std::vector<std::unique_ptr<fault_proxy>> proxies{}; ///< One before each server.
 
-    /// One more proxy, on this machine; its port.
+    /// Adds a proxy on this machine, and returns its port.
     std::uint16_t add(const stream_endpoint& server)
     {
         proxies.push_back(std::make_unique<fault_proxy>(server));

@@ -6,7 +6,7 @@
 namespace leasehold::test::chaos {
 namespace {
 
-// Shorter than a lease, so that locks are held when a replica takes over.
+// Shorter than a lease, so that holders keep their locks when a replica takes over.
 constexpr std::chrono::milliseconds node_timeout(2000);
 
 } // namespace
@@ -72,7 +72,7 @@ void cluster::begin(const planned_fault& what, fault& noted)
 }
 
 // A master that returns before another has taken over is empty, and its replica would lose the
-// locks, too.
+// locks too.
 void cluster::end(const planned_fault& what, fault&)
 {
     switch (what.kind) {
@@ -114,8 +114,8 @@ std::vector<std::string> cluster::left_over()
     return all;
 }
 
-// The other masters still reach it, so it continues to serve connected clients. Its replica does
-// not know their writes when it takes over.
+// The other masters still reach it, so it still serves connected clients. Its replica does not know
+// their writes when it takes over.
 void cluster::cut_off(redis_server& master)
 {
     cut_off_ = std::make_unique<resp_client>(master.endpoint());
@@ -123,7 +123,7 @@ void cluster::cut_off(redis_server& master)
     cut_off_->done({"CLIENT", "KILL", "TYPE", "replica"});
 }
 
-/// Keys that arrive with a slot are not confirmed; the new master is not killed before they are.
+/// Keys that are moved with a slot are not confirmed. The new master is not killed before they are.
 void cluster::wait_for_replica()
 {
     resp_client master = servers_.connect(next_);

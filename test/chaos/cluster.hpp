@@ -11,7 +11,7 @@
 
 namespace leasehold::test::chaos {
 
-/// Three masters with a replica each, which confirms: nothing may be lost.
+/// Three masters, each with a replica that confirms. No lock may be lost.
 class cluster final : public deployment
 {
 public:
@@ -31,10 +31,10 @@ private:
 
     const std::vector<std::string> names_;
     cluster_deployment servers_;
-    std::string key_;                      ///< The lock whose slot or master is broken.
-    std::size_t struck_ = 0;               ///< The server that is broken.
-    std::size_t next_ = 0;                 ///< The target of the slot.
-    std::unique_ptr<resp_client> cut_off_; ///< To a master that accepts no other connection.
+    std::string key_;                      ///< The lock whose slot or master fails.
+    std::size_t struck_ = 0;               ///< The server that fails.
+    std::size_t next_ = 0;                 ///< The server that gets the slot.
+    std::unique_ptr<resp_client> cut_off_; ///< A connection to a master that accepts no other one.
 };
 
 } // namespace leasehold::test::chaos

@@ -55,7 +55,7 @@ std::vector<control> control_confirmation(const deployment_kind& on, std::uint64
 {
     if (on.replica_acks == 0)
         return {};
-    // A failover that takes longer than the lease, on a machine under load, loses no lock.
+    // A failover that takes longer than the lease, as on a machine under load, loses no lock.
     constexpr std::uint64_t most_rounds = 5;
     control out;
     for (std::uint64_t i = 0; i < most_rounds && !out.passed; ++i) {

@@ -9,7 +9,7 @@
 
 namespace leasehold::test::chaos {
 
-/// Whether an instrument can detect its target.
+/// Whether a check can detect the fault that it looks for.
 struct control
 {
     bool passed = false;

@@ -71,7 +71,7 @@ public:
     record take() { return std::move(out_); }
 
 private:
-    /// An event of a client.
+    /// The place of an event in the record of a client.
     struct place
     {
         std::size_t client;
@@ -200,7 +200,7 @@ private:
         const grant* first = nullptr;
         const grant* second = nullptr;
         for (int tries = 0; first == nullptr && tries < 20;
-             ++tries) { // the first ones have no earlier holder
+             ++tries) { // the first leases have no earlier holder
             second = find_grant([&](const grant& each) {
                 return hold_of(each).first_fence == each.fence && hold_of(each).earliest != stamp();
             });
@@ -257,7 +257,7 @@ private:
         return true;
     }
 
-    /// A lease that ended in some way, without an event of it.
+    /// Removes the end of a lease: there is no event of its release or loss.
     bool remove_end(bool was_lost)
     {
         const grant* const found = find_grant([&](const grant& each) {
@@ -364,7 +364,7 @@ private:
         std::vector<std::pair<std::vector<write>*, std::size_t>> found;
         for (auto& [name, writes] : out_.writes)
             for (std::size_t i = 0; i + 1 < writes.size();
-                 ++i) // not the last: its writer may have died without an event
+                 ++i) // not the last event, because its writer may have died without one
                 found.emplace_back(&writes, i);
         const auto* const chosen = pick(found);
         if (chosen == nullptr)
@@ -392,7 +392,7 @@ private:
         return true;
     }
 
-    /// A granted one: a lock that replicas did not confirm is requested again.
+    /// A probe that was granted: a lock that replicas did not confirm is requested again.
     std::optional<place> find_probe()
     {
         return find(
@@ -488,7 +488,7 @@ record only(const record& of, const std::string& name)
         std::erase_if(client.events,
                       [&](const event& e) { return !e.name.empty() && e.name != name; });
         std::map<std::uint32_t, std::uint32_t> numbers{
-            {0, 0}}; // operations count from 1 without gaps
+            {0, 0}}; // operations are numbered from 1 without gaps
         for (event& each : client.events)
             each.op =
                 numbers.emplace(each.op, static_cast<std::uint32_t>(numbers.size())).first->second;

@@ -34,7 +34,7 @@ std::unique_ptr<deployment> start_redlock(const names_t&)
 
 } // namespace
 
-// With servers that replace each other, a lease is long enough for a failover.
+// With servers that replace each other, a lease lasts longer than a failover.
 const std::vector<deployment_kind>& deployment_kinds()
 {
     static const std::vector<deployment_kind> all = {
@@ -62,7 +62,8 @@ void add_left_over(resp_client& server, std::vector<std::string>& to)
     for (const std::string& key : server.strings({"KEYS", "*"}))
         if (!key.starts_with("redisson_lock_token:") && !key.starts_with("leasehold:fence") &&
             !key.starts_with("leasehold:client:") &&
-            !key.starts_with("leasehold:alive:") && // ends by itself, minutes after its client
+            // Expires by itself, minutes after the end of its client.
+            !key.starts_with("leasehold:alive:") &&
             !((key.starts_with("leasehold:line:") || key.starts_with("leasehold:waiters:")) &&
               server.integer({"PTTL", key}) > 0))
             to.push_back("key " + key);

@@ -26,16 +26,17 @@ public:
     deployment(const deployment&) = delete;
     deployment& operator=(const deployment&) = delete;
 
-    /// For one client more, as long as this object lives.
+    /// Adds a path for one client, as long as this object lives.
     [[nodiscard]] virtual client_way way() = 0;
 
     /// The possible faults of the servers.
     [[nodiscard]] virtual std::vector<fault_kind> faults() = 0;
 
-    /// Locks that were confirmed before it may be gone afterwards.
+    /// Whether locks that were confirmed before the fault may be lost by it.
     [[nodiscard]] virtual bool loses(fault_kind kind) const = 0;
 
-    /// A lease may be lost by it before its deadline, but no other owner gets the lock before that.
+    /// Whether a lease may be lost by it before its deadline, although no other owner gets the lock
+    /// before that.
     [[nodiscard]] virtual bool forgets(fault_kind) const { return false; }
 
     /// @param what One of `faults()`.
@@ -43,11 +44,12 @@ public:
     virtual void begin(const planned_fault& what, fault& noted) = 0;
     virtual void end(const planned_fault& what, fault& noted) = 0;
 
-    /// Keys in the servers that clients should not have left.
+    /// Keys in the servers that clients should have removed.
     [[nodiscard]] virtual std::vector<std::string> left_over() = 0;
 };
 
-/// Of one server: only fence counters may stay, and for a day the waiters of the time of its kill.
+/// Adds the keys of one server. Only fence counters may remain, and for a day the waiters from the
+/// time when it was killed.
 void add_left_over(resp_client& server, std::vector<std::string>& to);
 
 /// A deployment that can be started, and its settings.
@@ -57,17 +59,17 @@ struct deployment_kind
     std::string_view option;   ///< The value of `--deployment` among these.
     std::string_view title;
     std::chrono::milliseconds lease{};
-    /// Long enough for every kind of event, short enough for a small record; the end of a round is
-    /// a test of its own.
+    /// Long enough for every kind of event, and short enough for a small record. The end of a round
+    /// is a test of its own.
     std::chrono::milliseconds longest_round{};
-    std::uint32_t replica_acks = 0; ///< Of every lock.
+    std::uint32_t replica_acks = 0; ///< For every lock.
     std::unique_ptr<deployment> (*start)(const std::vector<std::string>& names) = nullptr;
 };
 
 /// All deployments.
 [[nodiscard]] const std::vector<deployment_kind>& deployment_kinds();
 
-/// Those of a topology.
+/// The deployments of a topology.
 [[nodiscard]] std::vector<deployment_kind> deployments_of(std::string_view topology);
 
 } // namespace leasehold::test::chaos

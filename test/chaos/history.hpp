@@ -21,28 +21,29 @@ using stamp = std::chrono::nanoseconds;
 /// The events of a client. The comment of a verb lists its fields of `event`.
 enum class verb : std::uint8_t
 {
-    asked,   ///< name, op, word: how (see `way`). Before the call.
-    given,   ///< name, fence, word: `fresh`, or `handed` without the store, or `promised`: fresh,
-             ///< by a request that was sent `number` after the call. The observer was notified; the
-             ///< caller was not yet.
-    granted, ///< name, op, fence, number: deadline, flag: valid. The caller has the lease.
-    failed,  ///< name, op, word: the error.
+    asked, ///< name, op, word: how (see `way`). Before the call.
+    /// name, fence, word: `fresh`, or `handed` without the store, or `promised`: fresh, by a
+    /// request that was sent `number` after the call. The observer was notified, and the caller was
+    /// not yet.
+    given,
+    granted,   ///< name, op, fence, number: deadline, flag: valid. The caller has the lease.
+    failed,    ///< name, op, word: the error.
     cancelled, ///< name, op.
     renewed,   ///< name, op, fence, number: the new deadline, word: with heartbeats, when the
                ///< renewal was sent.
     lost,      ///< name, op, fence, number: deadline, flag: valid (which it must not be), word: the
                ///< reason.
     releasing, ///< name, op, fence, number: deadline, flag: valid. Before the call.
-    dropped,   ///< As `releasing`; the lease is destroyed instead.
+    dropped,   ///< As `releasing`, but the lease is destroyed instead.
     released,  ///< name, op, fence, word: the outcome.
     read,      ///< name, op, fence, number: the value in the register.
     stale,     ///< name, op, fence. The register has seen a newer fence, and rejected the read.
     writing,   ///< name, op, fence, number: the value. Before the call.
     wrote,     ///< name, op, fence, number: the value. The register accepted it.
     refused,   ///< name, op, fence, number: the value. The register has seen a newer fence.
-    stalled,   ///< number: since when this process did not run, although it had work.
+    stalled,   ///< number: the time since which this process did not run, although it had work.
     closing,   ///< The client is about to be shut down.
-    closed,    ///< number: what was left (held, waiting, to be released), word: the outcome.
+    closed,    ///< number: the number of leases and waits that were left, word: the outcome.
     count_,
 };
 
@@ -83,12 +84,12 @@ struct event
 /// Reads the output of `to_line`, with or without the end of the line; empty for any other text.
 [[nodiscard]] std::optional<event> parse_line(std::string_view line);
 
-/// How a client process ended.
+/// The way in which a client process ended.
 enum class ending_kind : std::uint8_t
 {
-    clean,  ///< By itself, with exit code 0, on request.
-    killed, ///< By the nemesis.
-    failed, ///< Otherwise.
+    clean,  ///< By itself on request, with exit code 0.
+    killed, ///< Killed by the nemesis.
+    failed, ///< In any other way.
 };
 
 /// The events of one process.
@@ -96,12 +97,12 @@ struct history
 {
     std::string client;
     std::vector<event> events{};
-    std::size_t unreadable = 0; ///< Whole lines that are invalid.
+    std::size_t unreadable = 0; ///< Complete lines that are invalid.
     ending_kind ended = ending_kind::clean;
     std::string how{}; ///< For `failed`: exit code, signal, or that it hung.
 };
 
-/// Appends all whole lines; an unfinished last line is left for the next time.
+/// Appends all complete lines. An unfinished last line is left for the next call.
 void read_on(std::istream& from, history& to);
 
 } // namespace leasehold::test::chaos

@@ -132,7 +132,7 @@ arguments parse(int count, char** words)
 
 volatile std::sig_atomic_t stop_signal = 0;
 
-/// SIGINT or SIGTERM: everything that was started is ended on the way out.
+/// SIGINT or SIGTERM: everything that was started is ended during the unwinding.
 struct interrupted
 {};
 
@@ -201,7 +201,7 @@ private:
         const std::int64_t rounds = cycles * kinds;
         const auto begun = std::chrono::steady_clock::now();
         for (std::int64_t i = 0; i < rounds; ++i) {
-            // The time for the beginning and the end of a round shortens the later ones.
+            // The time for the beginning and the end of a round is taken from the later rounds.
             const auto spent = std::chrono::duration_cast<milliseconds>(
                 std::chrono::steady_clock::now() - begun);
             const auto length = std::max<milliseconds>((all - spent) / (rounds - i) - 1500ms, 1s);
@@ -290,7 +290,7 @@ private:
     progress progress_;
     const std::vector<deployment_kind> chosen_;
     std::vector<std::pair<std::string, report>> results_;
-    std::map<std::size_t, record> records_; ///< The last one of each deployment.
+    std::map<std::size_t, record> records_; ///< The last record of each deployment.
 };
 
 } // namespace

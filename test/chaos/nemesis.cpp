@@ -9,7 +9,8 @@ namespace leasehold::test::chaos {
 
 namespace {
 
-/// Of several servers, a fault affects all in one of three cases, otherwise each or not.
+/// With several servers, a fault affects all of them in one of three cases, and otherwise each of
+/// them or not.
 bool struck(const planned_fault& by, std::size_t proxy, std::size_t proxies)
 {
     const std::uint64_t drawn = by.detail >> 24U;
@@ -98,7 +99,7 @@ void nemesis::begin_at_client(const planned_fault& planned)
 void nemesis::begin_on_the_way(const planned_fault& planned, fault_proxy& proxy) const
 {
     const std::string command =
-        "EVALSHA"; // part of every request that takes, renews or releases a lock
+        "EVALSHA"; // part of every request that acquires, renews or releases a lock
     switch (planned.kind) {
     case fault_kind::half_open: return proxy.drop();
     case fault_kind::blackhole: return proxy.stall();
@@ -108,7 +109,7 @@ void nemesis::begin_on_the_way(const planned_fault& planned, fault_proxy& proxy)
     case fault_kind::reset_connections: return proxy.reset_all();
     case fault_kind::refuse_connections: proxy.refuse(); return proxy.reset_all();
     case fault_kind::latency:
-        // In both directions: from a part of the lease to more than two.
+        // In both directions: from a part of the lease time to more than two of them.
         return proxy.delay(lease_ * (2 + planned.detail % 11) / 10);
     case fault_kind::reset_around_command:
         switch (planned.detail % 4) {

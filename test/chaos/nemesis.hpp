@@ -11,18 +11,18 @@
 
 namespace leasehold::test::chaos {
 
-/// The possible faults of clients, and on their paths to the servers.
+/// The possible faults of clients and of their paths to the servers.
 [[nodiscard]] std::vector<fault_kind> faults_of_clients();
 
-/// Breaks and repairs servers, their clients and the paths between them by the plan: in that order,
-/// a little later if a step took longer.
+/// Breaks and repairs servers, clients and the paths between them in the order of the plan, and a
+/// little later if a step took longer.
 class nemesis
 {
 public:
     nemesis(std::vector<planned_fault> plan, std::chrono::milliseconds lease, deployment& servers,
             client_fleet& clients);
 
-    /// Does the steps that are due now.
+    /// Takes the steps that are due now.
     void step(stamp now);
 
     /// Repairs everything.
@@ -36,7 +36,7 @@ private:
     {
         planned_fault what;
         stamp until;
-        std::size_t logged; ///< Index in the log.
+        std::size_t logged; ///< The index in the log.
     };
 
     bool busy(std::size_t place) const;
@@ -52,7 +52,7 @@ private:
     deployment& servers_;
     client_fleet& crew_;
     const stamp started_;
-    std::size_t next_ = 0; ///< In the plan.
+    std::size_t next_ = 0; ///< The next step of the plan.
     std::vector<fault> log_;
     std::vector<active> active_;
 };

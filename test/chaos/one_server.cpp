@@ -88,7 +88,7 @@ void one_server::end(const planned_fault& what, fault& noted)
     switch (what.kind) {
     case fault_kind::kill_server: return server_.start();
     case fault_kind::power_cut:
-        // Until now it only waited for something to lose.
+        // Until now the fault only waited for a lock that it could lose.
         noted.begin = boot_time();
         server_.kill();
         if (const auto file = append_only_file(); file && size_ < std::filesystem::file_size(*file))

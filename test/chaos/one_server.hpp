@@ -34,7 +34,7 @@ private:
     const std::vector<std::string> names_;
     redis_server server_;
     std::unique_ptr<resp_client> busy_; ///< Waits for a command that keeps the server busy.
-    std::uint64_t size_ = 0;            ///< Of the append-only file.
+    std::uint64_t size_ = 0;            ///< The size of the append-only file.
 };
 
 } // namespace leasehold::test::chaos

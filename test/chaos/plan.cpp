@@ -100,7 +100,7 @@ private:
                            [&](const planned_fault& each) { return each.place == place; });
     }
 
-    /// One that is possible now; the others stay for later.
+    /// A kind that is possible now. The others stay in the bag for later.
     fault_kind next_kind()
     {
         if (bag_.empty()) {

@@ -8,7 +8,7 @@
 
 namespace leasehold::test::chaos {
 
-/// How a server stores its data, and so what a SIGKILL loses.
+/// How a server stores its data, which decides what a SIGKILL loses.
 enum class persistence : std::uint8_t
 {
     none,
@@ -34,13 +34,13 @@ enum class fault_kind : std::uint8_t
     /// @name At servers that replace each other
     /// @{
     kill_master,
-    stop_master,   ///< Until another has taken over, or shorter.
-    cut_master,    ///< From its replicas, but not from connected clients.
+    stop_master,   ///< Until another master has taken over, or for a shorter time.
+    cut_master,    ///< Cut off from its replicas, but not from connected clients.
     switch_master, ///< On purpose.
     kill_replica,
     stop_replica,
     kill_sentinel,
-    move_slot, ///< Of a lock, to another master.
+    move_slot, ///< The slot of a lock is moved to another master.
 
     /// Of a lock; then the cluster serves no slot.
     orphan_slot,
@@ -53,8 +53,8 @@ enum class fault_kind : std::uint8_t
     /// @}
     stop_client,
     kill_client,
-    half_open, ///< No data arrives any more, in either direction, without a notification.
-    blackhole, ///< The same, but the data arrives when it ends.
+    half_open, ///< No more data arrives in either direction, and no error is reported.
+    blackhole, ///< The same, but the data arrives at the end of the fault.
     drop_requests,
     drop_replies,
     hold_replies,
@@ -78,19 +78,19 @@ inline constexpr std::size_t the_server = ~std::size_t{0};
 struct planned_fault
 {
     fault_kind kind;
-    std::size_t place;                ///< The client's, or `the_server`.
-    std::chrono::milliseconds begin;  ///< Since the beginning.
-    std::chrono::milliseconds length; ///< 0: it ends at once.
-    std::uint64_t detail;             ///< Chooses among the possible targets.
+    std::size_t place;                ///< The client of this number, or `the_server`.
+    std::chrono::milliseconds begin;  ///< Since the beginning of the round.
+    std::chrono::milliseconds length; ///< 0: ends at once.
+    std::uint64_t detail;             ///< Selects one of the possible targets.
 };
 
-/// The maximum number of faults at once: two show more than one alone; with more the cause could
-/// not be found.
+/// The maximum number of faults at once. Two show more than one alone, and with more than two the
+/// cause could not be found.
 inline constexpr std::size_t most_at_once = 2;
 
 struct plan_settings
 {
-    std::vector<fault_kind> kinds{}; ///< The possible ones.
+    std::vector<fault_kind> kinds{}; ///< The possible kinds.
     std::chrono::milliseconds lease{};
     std::chrono::milliseconds length{};
     std::size_t clients = 0;

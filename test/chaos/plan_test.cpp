@@ -39,7 +39,7 @@ bool together(const planned_fault& a, const planned_fault& b)
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(a_seed_is_a_plan)
+BOOST_AUTO_TEST_CASE(seed_determines_the_plan)
 {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         BOOST_TEST(same(make_plan(seed, settings()), make_plan(seed, settings())));
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_seed_is_a_plan)
     }
 }
 
-BOOST_AUTO_TEST_CASE(every_kind_comes_and_no_two_are_in_one_place)
+BOOST_AUTO_TEST_CASE(plan_has_every_kind_and_no_two_at_one_place)
 {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const auto plan = make_plan(seed, settings());
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(every_kind_comes_and_no_two_are_in_one_place)
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_had_is_not_planned)
+BOOST_AUTO_TEST_CASE(plan_has_only_the_allowed_kinds)
 {
     plan_settings how = settings();
     std::erase_if(how.kinds, [](fault_kind each) { return at_server(each); });
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_had_is_not_planned)
                             [](const planned_fault& each) { return at_server(each.kind); }));
 }
 
-BOOST_AUTO_TEST_CASE(what_a_server_keeps_is_not_lost_when_it_is_killed)
+BOOST_AUTO_TEST_CASE(killed_server_loses_no_data_that_is_always_stored)
 {
     BOOST_TEST(loses_data(fault_kind::kill_server, persistence::none));
     BOOST_TEST(!loses_data(fault_kind::kill_server, persistence::always));

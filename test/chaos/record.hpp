@@ -13,16 +13,16 @@ namespace leasehold::test::chaos {
 struct fault
 {
     std::string what;     ///< Its kind, for the counts.
-    std::string whom{};   ///< `server`, or a client.
-    stamp begin{};        ///< It took effect no earlier …
-    stamp end{};          ///< … and ended no later.
-    bool loses = false;   ///< Data that the server had confirmed before may be gone afterwards.
-    std::string name{};   ///< The lost name; empty: everything.
+    std::string whom{};   ///< `server`, or the name of a client.
+    stamp begin{};        ///< The fault took effect no earlier than this …
+    stamp end{};          ///< … and ended no later than this.
+    bool loses = false;   ///< Data that the server had confirmed before may be lost.
+    std::string name{};   ///< The name whose data is lost; empty: all data.
     bool forgets = false; ///< A lease may be lost before its deadline, but no other owner gets the
                           ///< lock.
 };
 
-/// A write that the register accepted; the register keeps them in order.
+/// A write that the register accepted. The register keeps the order of the writes.
 struct write
 {
     std::uint64_t fence = 0;
@@ -38,9 +38,9 @@ struct record
     std::vector<std::string> names{};
     std::vector<history> clients{};
     std::vector<fault> faults{};
-    stamp healed{};                                     ///< From this time on there are no faults.
-    std::map<std::string, std::vector<write>> writes{}; ///< By name.
-    std::vector<std::string> left_over{}; ///< Keys that are still in the server and should not be.
+    stamp healed{};                                     ///< There are no faults from this time on.
+    std::map<std::string, std::vector<write>> writes{}; ///< For each name.
+    std::vector<std::string> left_over{}; ///< Keys that the servers still have and should not have.
 };
 
 } // namespace leasehold::test::chaos

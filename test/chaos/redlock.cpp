@@ -38,8 +38,8 @@ void redlock::begin(const planned_fault& what, fault& noted)
     }
 }
 
-// A quorum of three does not survive it if two members lose their data at once, or one does while
-// another is away.
+// A quorum of three loses data if two members lose their data at once, or if one does while another
+// cannot be reached.
 void redlock::end(const planned_fault& what, fault&)
 {
     switch (what.kind) {
@@ -64,7 +64,7 @@ std::vector<std::string> redlock::left_over()
     return all;
 }
 
-// Clients make it a member, as long as some of them reach the others.
+// Clients make a server a member as soon as some of them reach the other members.
 void redlock::wait_until_all_are_members()
 {
     const auto all = [&] {

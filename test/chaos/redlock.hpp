@@ -10,9 +10,9 @@
 
 namespace leasehold::test::chaos {
 
-/// Five independent masters that write every change to a file. One at a time is broken, so no two
-/// owners may hold a lock, even if a member is emptied. An owner with the grants of only a majority
-/// that loses one of them loses the lock.
+/// Five independent masters that write every change to a file. Only one of them fails at a time, so
+/// no two owners may hold a lock, even if a member loses its data. An owner that has the grants of
+/// only a majority and loses one of them loses the lock.
 class redlock final : public deployment
 {
 public:
@@ -30,7 +30,7 @@ private:
     void wait_until_all_are_members();
 
     quorum_deployment servers_{members, {"--appendonly", "yes", "--appendfsync", "everysec"}};
-    std::size_t struck_ = 0; ///< The member that is broken.
+    std::size_t struck_ = 0; ///< The member that fails.
 };
 
 } // namespace leasehold::test::chaos

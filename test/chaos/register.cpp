@@ -27,7 +27,7 @@ redis.call('RPUSH', KEYS[2], ARGV[1] .. ' ' .. ARGV[3] .. ' ' .. ARGV[4])
 return 1
 )";
 
-// It has no faults, but its client may be stopped meanwhile.
+// The register has no faults, but its client may be stopped meanwhile.
 constexpr auto patient = std::chrono::seconds(120);
 
 } // namespace

@@ -17,13 +17,13 @@ namespace leasehold::test::chaos {
 class fenced_register
 {
 public:
-    /// @param fenced False: it checks no fence, like a store without knowledge of locks.
+    /// @param fenced False: the register checks no fence, as a store that does not know locks.
     explicit fenced_register(const std::string& socket, bool fenced = true);
 
-    /// The number, 0 at first; empty if it is rejected.
+    /// The number, which is 0 at first; empty: the read is rejected.
     std::optional<std::int64_t> read(const std::string& name, std::uint64_t fence);
 
-    /// False if it is rejected.
+    /// False: the write is rejected.
     bool put(const std::string& name, const write& written);
 
     /// All accepted writes, in order.

@@ -16,18 +16,19 @@ enum class rule : std::uint8_t
     well_formed, ///< The histories contain only valid events, in a possible order.
     exclusion,   ///< At most one lease is valid at a time, unless data was lost in between.
     fence_unique,
-    fence_order,     ///< Fences rise in the order of the grants.
-    deadline,        ///< Counts from before the request was sent, never goes back, and there is no
-                     ///< validity after it.
-    loss_told,       ///< Every loss is reported, when the deadline passes at the latest.
-    loss_caused,     ///< No lease is lost before its deadline without a reason.
+    fence_order, ///< Fences increase in the order of the grants.
+    /// A deadline counts from before the request was sent and never decreases, and no lease is
+    /// valid after it.
+    deadline,
+    loss_told,       ///< Every loss is reported, at the latest when the deadline has passed.
+    loss_caused,     ///< No lease is lost before its deadline without a cause.
     loss_final,      ///< A lost lease stays lost.
     outcome,         ///< Every operation ends, with a documented result.
     liveness,        ///< All clients get the lock within a limit after the last fault.
-    register_order,  ///< The register accepts writes in the order of fences only.
-    no_lost_update,  ///< Each write builds on the one before.
-    register_agrees, ///< The register has the writes that clients report as accepted, and no other.
-    left_over,       ///< At the end nothing is held, waited for, or kept in the store.
+    register_order,  ///< The register accepts writes only in the order of fences.
+    no_lost_update,  ///< Each write continues from the previous one.
+    register_agrees, ///< The register has exactly the writes that clients report as accepted.
+    left_over,       ///< At the end no lock is held or waited for, and the store keeps no key.
     exit,            ///< Clients end on request, and without an error.
     count_,
 };
@@ -37,7 +38,7 @@ enum class rule : std::uint8_t
 struct violation
 {
     rule broken;
-    std::string name; ///< Of the lock; empty if it concerns none.
+    std::string name; ///< Of the lock; empty: it concerns no lock.
     stamp at;
     std::string text;
 };
@@ -49,17 +50,17 @@ struct report
 
     std::uint64_t operations = 0;
     std::uint64_t grants = 0;
-    std::uint64_t handed_over = 0; ///< Of these, without the store.
+    std::uint64_t handed_over = 0; ///< The part of these without the store.
     std::uint64_t not_acquired = 0;
     std::uint64_t cancelled = 0;
     std::uint64_t renewals = 0;
     std::uint64_t writes = 0;
     std::uint64_t refused =
         0;           ///< Reads and writes that the register rejected because of a newer fence.
-    counts losses;   ///< By reason.
-    counts faults;   ///< By kind.
-    counts excused;  ///< Double grants, by the fault that lost the data.
-    stamp slowest{}; ///< Of the acquires after healing.
+    counts losses;   ///< For each reason.
+    counts faults;   ///< For each kind.
+    counts excused;  ///< Double grants, for each fault that lost the data.
+    stamp slowest{}; ///< The slowest acquire after the repair.
     std::vector<violation> violations;
 
     [[nodiscard]] bool has(rule broken) const noexcept;

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between two checks of what is due.
+// The time between two checks of what is due.
 constexpr auto tick = 10ms;
 
 class round
@@ -63,7 +63,8 @@ public:
         }
     }
 
-    /// The wait for a client's lock is limited: a connection may be lost at a bad time.
+    /// The wait for a client to get the lock is limited, because a connection may be lost at a bad
+    /// time.
     void cut_off()
     {
         const std::string& name = set_.names.front();
@@ -72,7 +73,7 @@ public:
             clients_.tell(client, how + name);
             patiently(20s, [&] { return grants(client) > before; });
         };
-        gets_in(0, "try "); // it is connected to the master now
+        gets_in(0, "try "); // now the client is connected to the master
         const planned_fault cut{.kind = fault_kind::cut_master,
                                 .place = the_server,
                                 .begin = {},
@@ -86,14 +87,14 @@ public:
         gets_in(1, "hold ");
     }
 
-    /// Every client gets each lock once more and ends.
+    /// Every client gets each lock once more, and ends.
     record finish()
     {
         out_.healed = boot_time();
         out_.lease = set_.lease;
         out_.names = set_.names;
         for_all([&](std::size_t i) { clients_.tell(i, "settle"); });
-        // The checker finds late clients; this only has to end.
+        // The checker finds clients that are late, so this wait only has to end.
         patiently(30s, [&] {
             bool all = true;
             for_all([&](std::size_t i) {
@@ -102,7 +103,7 @@ public:
             return all;
         });
         // A request to a server that failed may be executed for two lease times, and a shutdown
-        // that waits for longer than 5 s gives up.
+        // that has to wait for more than 5 s is given up.
         patiently(2 * set_.lease, [&] { return boot_time() > out_.healed + 2 * set_.lease; });
         for_all([&](std::size_t i) { clients_.tell(i, "quit"); });
         for_all([&](std::size_t i) { clients_.wait(i, 15s); });

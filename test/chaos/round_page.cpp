@@ -49,7 +49,8 @@ std::vector<stamp> times(const record& all, const span& within)
     return found;
 }
 
-/// Around the first violation, otherwise the end; as many events as can be drawn.
+/// The span around the first violation, or at the end if there is none, with as many events as can
+/// be drawn.
 span shown(const record& all, const report& found)
 {
     const bool wrong = !found.violations.empty();
@@ -101,7 +102,7 @@ private:
     timeline& page_;
     const std::string name_;
     const stamp zero_;
-    std::map<std::uint32_t, std::size_t> held_; ///< Bars by operation.
+    std::map<std::uint32_t, std::size_t> held_; ///< The bars by operation.
 };
 
 } // namespace

@@ -68,8 +68,8 @@ void sentinel::begin(const planned_fault& what, fault& noted)
     noted.whom = "server " + std::to_string(struck_);
 }
 
-// A master that returns before another has taken over is empty, and its followers would lose their
-// data, too.
+// A master that returns before another has taken over is empty, and its replicas would lose their
+// data too.
 void sentinel::end(const planned_fault& what, fault&)
 {
     redis_server& server = servers_.server(struck_);

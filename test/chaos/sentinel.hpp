@@ -11,9 +11,9 @@
 
 namespace leasehold::test::chaos {
 
-/// A master, two replicas, three Sentinels. Both replicas confirm, and nothing may be lost. One
+/// A master, two replicas and three Sentinels. Both replicas confirm, and no lock may be lost. One
 /// confirmation is not enough: Sentinel may promote a server that has confirmed nothing, if a
-/// master is replaced on purpose, or is slow just after the previous one has returned.
+/// master is replaced on purpose, or is slow shortly after the return of the previous one.
 class sentinel final : public deployment
 {
 public:
@@ -28,7 +28,7 @@ private:
     std::size_t replica(std::uint64_t detail) const;
 
     sentinel_deployment servers_;
-    std::size_t struck_ = 0; ///< The server, or the Sentinel, that is broken.
+    std::size_t struck_ = 0; ///< The server or Sentinel that fails.
 };
 
 } // namespace leasehold::test::chaos

@@ -33,7 +33,7 @@ public:
         to_ << '\n';
     }
 
-    /// The sum, and below it each kind.
+    /// The sum, and below it a row for each kind.
     void rows(const std::string& label, report::counts report::* counted)
     {
         row(label, [counted](const report& of) { return total(of.*counted); });

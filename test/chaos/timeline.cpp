@@ -9,7 +9,7 @@
 namespace leasehold::test::chaos {
 namespace {
 
-// A readable amount.
+// An amount that can be read.
 constexpr std::size_t most_lines = 120;
 
 std::string milliseconds_text(stamp time)
