@@ -12,7 +12,7 @@
 // The search of the smaller models. Of each visited state only a fingerprint is kept.
 namespace leasehold::test::model {
 
-/// 128 bits of each state: two different states have the same once in 10^25 pairs.
+/// 128 bits of each state: two different states have the same fingerprint once in 10^25 pairs.
 struct fingerprint
 {
     std::uint64_t low;
@@ -45,7 +45,7 @@ template <class State>
     return out;
 }
 
-/// An open table: sixteen bytes a state.
+/// An open table with sixteen bytes for each state.
 class print_set
 {
 public:
@@ -94,7 +94,7 @@ template <class Step>
 struct outcome
 {
     bool complete = false;
-    std::string found; ///< The promise that is broken.
+    std::string found; ///< The violated promise.
     std::uint64_t states = 0;
     std::uint64_t transitions = 0;
     std::vector<Step> path;
@@ -111,9 +111,9 @@ template <class Step, class Setting>
     struct entry
     {
         state s;
-        std::uint32_t parent; // its place on the path here
+        std::uint32_t parent; // its position on the path here
     };
-    // The origin of a state: the parent, and which of its steps.
+    // The origin of a state: its parent, and the step from there.
     struct came
     {
         std::uint32_t parent;

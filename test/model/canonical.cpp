@@ -20,7 +20,8 @@ void forget_what_is_over(state& s, const setting& g)
     }
     if (!g.loss)
         s.ever = s.data.counter;
-    // After its limit an acquire is executed without effect, and a release lets no owner join.
+    // After its time limit an acquire is executed without effect, and a release does not let an
+    // owner join.
     if (!g.has(error::late_acquire_runs))
         s.take_if([](const message& m) {
             return m.what == type::acquire && m.has(message::orphan) && m.has(message::over);
@@ -47,12 +48,12 @@ void forget_what_is_over(state& s, const setting& g)
     }
 }
 
-/// Numbers fences by their order, below the clock and above it.
+/// Numbers the fences by their order, below the clock and above it.
 class fence_order
 {
 public:
     void see(fence f) noexcept { seen_[half(f)] |= std::uint64_t{1} << (f % clock_fence); }
-    /// With those of its block before it.
+    /// Sees a fence and the fences before it in its block.
     void see_block(fence end, int fences) noexcept
     {
         see(end);
@@ -157,7 +158,7 @@ void rename_clients(state& s, const setting& g)
     std::array<std::uint64_t, most_clients> standing{};
     for (int i = 0; i < g.clients; ++i)
         standing[byte(i)] = standing_of(s, i);
-    std::array<int, most_clients> to{}; // how many come before it
+    std::array<int, most_clients> to{}; // the number of clients before it
     for (int i = 0; i < most_clients; ++i)
         for (int j = 0; j < most_clients; ++j) {
             const bool before = i >= g.clients || j >= g.clients

@@ -13,7 +13,7 @@ using task = client::task;
 using machine = fsm::queued_contention;
 using phase = machine::state;
 
-/// One client at work.
+/// One client and its steps.
 class party
 {
 public:
@@ -30,7 +30,7 @@ public:
 
     void look() { perform(c_.contention.due(true)); }
 
-    /// It receives its grants from now on.
+    /// The client receives its grants from now on.
     void listening()
     {
         const bool forgotten =
@@ -144,7 +144,7 @@ private:
     bool has(error e) const noexcept { return g_.has(e); }
     bool wanted() const noexcept { return !c_.has(client::cancelled); }
 
-    /// The task that a reply belongs to.
+    /// The task that this reply belongs to.
     static task asked_by(type reply) noexcept
     {
         switch (reply) {
@@ -174,7 +174,7 @@ private:
             return perform(c_.contention.held(m.what == type::held && !c_.has(client::once),
                                               wanted() && !c_.has(client::once)));
         case type::short_refused:
-            // The lock is held without a fence: it is released.
+            // The lock is held without a fence, so it is released.
             c_.under_way = task::none;
             if (has(error::refused_fence_kept))
                 return perform(c_.contention.failed(false, false));
@@ -202,7 +202,7 @@ private:
         return !m.has(message::passed) || has(error::deadline_from_answer);
     }
 
-    // The action of the machine.
+    // Performs the action of the state machine.
 
     void perform(machine::action next)
     {
@@ -272,7 +272,7 @@ private:
         if (!g_.kill && c_.under_way == task::long_way)
             c_.owed |= byte(1 << c_.number);
         if (has(error::deadline_from_repetition) && c_.under_way == task::short_way)
-            c_.set(client::uncovered); // and its deadline, counted from the repetition, is wrong
+            c_.set(client::uncovered); // the deadline, counted from the repetition, is wrong
         c_.unset(client::passed | client::stale | client::stale_entry);
         c_.under_way = task::none;
         if (has(error::lost_request_forgotten))
@@ -310,7 +310,7 @@ private:
     {
         const fence first = byte(end - (g_.fences() - 1));
         if (g_.loss && !has(error::no_floor) && first <= c_.floor)
-            return send(type::redraw_raise); // it was lost once more
+            return send(type::redraw_raise); // it was lost again
         c_.floor = std::max(c_.floor, end);
         const bool uncovered = c_.has(client::uncovered);
         conclude(true);
@@ -326,7 +326,7 @@ private:
         fence_used(s_, g_, i_, false);
     }
 
-    /// The machine learns of the grant.
+    /// The state machine is informed of the grant.
     void conclude(bool in_time)
     {
         if (c_.phase() == phase::releasing)
@@ -348,13 +348,13 @@ private:
         if (named == machine::whose::current && c_.phase() == phase::in_line) {
             if (has(error::notification_grants)) {
                 c_.contention.due(true);
-                c_.set(client::uncovered); // its claim may end before its lease
+                c_.set(client::uncovered); // the claim may end before the lease
                 return enter(m.fence, false);
             }
             if (has(error::renewal_confirms))
                 return confirm(m);
             if (has(error::claim_from_notification)) {
-                c_.set(client::believes | client::uncovered); // until its acquire is answered
+                c_.set(client::believes | client::uncovered); // until its acquire has a reply
                 believed(s_, i_);
             }
         }

@@ -6,7 +6,7 @@
 
 namespace leasehold::test::model {
 
-// The client's own steps. `fsm::queued_contention` decides; this performs.
+// The steps of the client. `fsm::queued_contention` decides, and this code performs.
 
 void start(state& s, const setting& g, int client, client::task way, bool once);
 /// The pause of a waiter has ended.
@@ -21,15 +21,15 @@ void hand_on(state& s, const setting& g, int client);
 void enter_again(state& s, int client);
 void leave_entry(state& s, const setting& g, int client);
 void reconnect(state& s, const setting& g, int client);
-/// Notifications have a connection of their own; it is back.
+/// Notifications have their own connection, which is established again.
 void listen(state& s, const setting& g, int client);
 /// An owner whose request may have been executed after the reply to its release is released again.
 void release_owed(state& s, int client, int number);
 
-/// Outstanding requests get no reply any more. The messages are already handled.
+/// Outstanding requests get no reply any more. The messages have been handled already.
 void disconnected(state& s, const setting& g, int client);
 
-/// A reply or a notification arrives, which has been taken off the way.
+/// A reply or a notification arrives, and has been removed from the messages on their way.
 void deliver(state& s, const setting& g, const message& reply);
 
 } // namespace leasehold::test::model

@@ -177,7 +177,7 @@ const std::array errors{
               in(error::listening_forgotten_releasing,
                  twice().with(faults, 1).with(&setting::joins).with(&setting::told)),
               "stuck"},
-    // The documented exceptions, without their excuse.
+    // The documented exceptions, here without their excuse.
     error_run{"(exception) barging", "SET NX takes what expired past the line",
               [] {
                   setting g = three().with(faults, 1);

@@ -5,11 +5,11 @@
 
 namespace leasehold::test::model {
 
-/// Deliberate errors, each of which a search has to find. `errors.cpp` names them.
+/// Deliberate errors, each of which a search must find. `errors.cpp` names them.
 enum class error : std::uint8_t
 {
     none,
-    // The store.
+    // Errors of the store.
     fence_before_set,
     mark_not_set,
     mark_on_foreign,
@@ -43,7 +43,7 @@ enum class error : std::uint8_t
     foreign_turn_taken,
     foreign_turn_drops_first,
     foreign_turn_without_end,
-    // The client.
+    // Errors of the client.
     deadline_from_answer,
     deadline_from_repetition,
     deadline_from_redraw,

@@ -17,7 +17,7 @@ std::span<message> on_the_way(state& s)
     return {s.on_the_way.data(), s.messages};
 }
 
-/// The owner to which a request or its reply grants the lock; none, if it does not.
+/// The owner to which a request or its reply grants the lock, or none.
 owner grants(const message& m) noexcept
 {
     switch (m.what) {
@@ -89,7 +89,7 @@ bool runs_out(const state& s) noexcept
         return false;
     if (c.phase() == phase::holding)
         return !c.has(client::believes);
-    return c.phase() == phase::in_line && !pending(s, o); // it does not know of its claim
+    return c.phase() == phase::in_line && !pending(s, o); // the client does not know of its claim
 }
 
 void expire(state& s)
@@ -116,7 +116,7 @@ void expire(state& s)
     if (c.entry == client::inner::in && number_of(o) == c.entry_number)
         c.entry = client::inner::in_expired;
     s.disturb(o);
-    // A late request had added it unnoticed, past the queue: it still waits there.
+    // A late request had added the owner unnoticed, past the queue, and it still waits there.
     if (s.data.place(o) >= 0 && std::find(s.order.begin(), s.order.end(), o) == s.order.end()) {
         s.order.push_back(o);
         std::rotate(s.order.begin(), s.order.end() - 1, s.order.end());

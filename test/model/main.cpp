@@ -1,4 +1,4 @@
-// Searches the protocol's states; or shows that the deliberate errors are found.
+// Searches the states of the protocol, or shows that the deliberate errors are found.
 #include "model/runs.hpp"
 #include "model/search.hpp"
 #include "model/timeline.hpp"

@@ -21,14 +21,14 @@ bool greets(const state& s, int client) noexcept
                        [&](const message& m) { return m.greeting() && m.client() == client; });
 }
 
-/// Whether the owner has ended and no outstanding request could end its remains.
+/// Whether the owner has ended and no outstanding request could remove its data.
 bool abandoned(const state& s, owner o) noexcept
 {
     return alive(s, o) && !current(s, o) && !pending(s, o) &&
            (s.of(o).owed >> number_of(o) & 1) == 0;
 }
 
-/// After the first commands of a connection no request of an earlier one can be executed.
+/// After the first commands of a connection, no request of an earlier connection can be executed.
 bool settled(const state& s, int client) noexcept
 {
     return s.at(client).has(client::connected) && !greets(s, client);

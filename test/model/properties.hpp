@@ -15,12 +15,12 @@ struct violation
 // The order of the waiters, with full knowledge.
 void joined(state& s, owner o);
 void forgotten(state& s, owner o) noexcept;
-/// The server grants it the lock: no waiter without a fault may be before it.
+/// The server grants the lock to the owner. No waiter without a fault may be before it.
 void given(state& s, const setting& g, owner o, bool by_short_way);
 
 /// A client begins to believe that it holds the lock.
 void believed(const state& s, int client);
-/// An external client does.
+/// An external client begins to believe that it holds the lock.
 void believed_by_foreigner(const state& s);
 /// The client uses a fence: larger than every one in use before. `handed_on`: by a local handoff.
 void fence_used(state& s, const setting& g, int client, bool handed_on);
@@ -28,7 +28,7 @@ void fence_used(state& s, const setting& g, int client, bool handed_on);
 /// The property that the state violates; null if there is none.
 const char* wrong_in(const state& s, const setting& g) noexcept;
 
-/// Every waiter is served, and nothing is left over.
+/// Whether every waiter has got the lock and no data is left.
 bool finished(const state& s, const setting& g) noexcept;
 
 } // namespace leasehold::test::model

@@ -45,7 +45,7 @@ constexpr std::array switches{
     switch_option{"excuse_flushed", &setting::excuse_flushed, true},
 };
 
-/// A setting in the words of the command line.
+/// A setting, written as on the command line.
 struct as_text : setting
 {
     explicit as_text(const char* text)

@@ -9,15 +9,15 @@
 
 namespace leasehold::test::model {
 
-/// The duration of a search, and so when it is made.
+/// The duration of a search, which decides when it runs.
 enum class effort : std::uint8_t
 {
-    quick,  ///< With the tests.
+    quick,  ///< With the other tests.
     normal, ///< By `test/run --model`.
     deep,   ///< By `test/run --model --deep`.
 };
 
-/// A search that has to be complete and to find nothing.
+/// A search that must be complete and find no error.
 struct search_run
 {
     effort when;
@@ -25,22 +25,22 @@ struct search_run
 };
 std::span<const search_run> search_runs();
 
-/// A search that has to find an error.
+/// A search that must find an error.
 struct error_run
 {
     const char* name;
-    const char* what;  ///< The broken part.
-    setting g;         ///< The smallest in which it is found.
-    const char* found; ///< The beginning of the property that shows it.
+    const char* what;  ///< The part that is wrong.
+    setting g;         ///< The smallest setting in which the error is found.
+    const char* found; ///< The beginning of the name of the violated property.
 };
 std::span<const error_run> error_runs();
 
-/// All settings that are smaller by one thing.
+/// All settings that are smaller in one value.
 std::vector<setting> smaller(const setting& g);
 
-/// As an option of the command line, and in the tables.
+/// As an option of the command line, and as in the tables.
 std::string to_text(const setting& g);
-/// Sets one of them; false if there is no such option.
+/// Sets an option. False: there is no such option.
 bool set(setting& g, const std::string& option);
 
 } // namespace leasehold::test::model

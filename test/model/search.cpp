@@ -68,7 +68,7 @@ private:
             out_.how = outcome::end::cut_off;
     }
 
-    /// From every state the end can be reached by steps without faults.
+    /// Checks that the end can be reached from every state by steps without faults.
     void look_for_stuck()
     {
         edges_begin_.push_back(edges_.size());
@@ -106,7 +106,7 @@ private:
         }
     }
 
-    /// Repeats the path, in the names of the first state.
+    /// Repeats the path with the names of the first state.
     void trace(index at)
     {
         std::vector<index> way;

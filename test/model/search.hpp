@@ -20,18 +20,18 @@ struct outcome
         found,
         cut_off, ///< There are more states than allowed.
     } how = end::complete;
-    std::string what; ///< Of `found`: the property.
+    std::string what; ///< With `found`: the violated property.
     std::uint64_t states = 0;
     std::uint64_t transitions = 0;
-    std::size_t memory = 0; ///< Bytes, at the end.
+    std::size_t memory = 0; ///< In bytes, at the end.
     /// The path from the first state to the violation; a shortest one.
     std::vector<successor> path{};
 };
 
 struct progress
 {
-    std::uint64_t states;   ///< Known.
-    std::uint64_t explored; ///< States with all successors known.
+    std::uint64_t states;   ///< Known states.
+    std::uint64_t explored; ///< States whose successors are all known.
     std::uint64_t transitions;
     std::size_t memory;
 };

@@ -15,7 +15,7 @@ bool same_client(owner a, owner b) noexcept
     return ours(a) && ours(b) && client_of(a) == client_of(b);
 }
 
-/// The server at work on one request.
+/// The server while it executes one request.
 class server
 {
 public:
@@ -102,7 +102,7 @@ private:
         data_.flags = whole_lease ? keys::whole_lease : 0;
     }
 
-    /// Takes it for a waiter, or for an owner that found the queue empty.
+    /// Assigns the lock to a waiter, or to an owner that found the queue empty.
     void hand(owner o, bool whole_lease) noexcept
     {
         take(o, whole_lease);
@@ -127,7 +127,7 @@ private:
     {
         if (const int place = data_.place(o); place >= 0) {
             if (!has(error::join_not_idempotent)) {
-                data_.line.at[byte(place)] = o; // present again
+                data_.line.at[byte(place)] = o; // it is present again
                 return;
             }
             data_.line.erase(place);
@@ -143,8 +143,8 @@ private:
         return s_.of(entry & byte(~keys::absent)).has(client::listens);
     }
 
-    /// The lock is free: the first present waiter gets it. True if that is `asker`, which holds it
-    /// then.
+    /// The lock is free, and the first present waiter gets it. True: that is `asker`, which then
+    /// holds it.
     bool pass_on(owner asker)
     {
         while (data_.line.size > 0) {
@@ -203,7 +203,7 @@ private:
         if (request_.has(message::over) && !has(error::late_acquire_runs))
             return answer(type::refused_late);
         if (data_.lock == who_) {
-            // A late SET may have added it past the queue.
+            // A late SET may have added the owner past the queue.
             if (!has(error::own_keeps_entry))
                 leave_line(who_);
             data_.flags |= keys::whole_lease;
@@ -234,14 +234,14 @@ private:
         answer(type::held);
     }
 
-    /// For external clients, while the first waiter is present.
+    /// Whether it is left free for external clients, while the first waiter is present.
     bool is_left_free() const noexcept
     {
         return data_.lock == nobody && data_.has(keys::left_free) && data_.line.size > 0 &&
                (data_.line.at[0] & keys::absent) == 0;
     }
 
-    /// The first present waiter gets the lock after that. True if there is one.
+    /// The first present waiter gets the lock afterwards. True: there is one.
     bool leave_free()
     {
         while (data_.line.size > 0) {
@@ -291,7 +291,7 @@ private:
         return has(error::release_of_another) && data_.lock != nobody;
     }
 
-    /// To join is to acquire: it has a limit in server time, too.
+    /// To join is to acquire, so it has a limit in server time too.
     bool joins() const noexcept
     {
         return request_.has(message::joins) &&
@@ -338,13 +338,14 @@ private:
         answer(type::left_in_line);
     }
 
-    /// Cancelled, lost, or repeated: lets no owner join, for the next may have been released.
+    /// The request was cancelled, lost or repeated. It lets no owner join, because the next owner
+    /// may have been released.
     void release_what_is_not_held()
     {
         const int place = data_.place(who_);
         const bool in_line = place >= 0;
         leave_line(who_);
-        if (place == 0) // and with it the end of the free time
+        if (place == 0) // and the free time ends with it
             data_.flags &= byte(~keys::left_free);
         if (joins() && has(error::repeated_release_joins) && data_.lock != who_ + 1)
             join(byte(who_ + 1));

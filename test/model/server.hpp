@@ -6,8 +6,8 @@
 
 namespace leasehold::test::model {
 
-/// Whether the server may run this request now: the first commands of a connection run before its
-/// other requests.
+/// Whether the server may execute this request now: the first commands of a connection are executed
+/// before its other requests.
 bool may_run(const state& s, const setting& g, const message& request) noexcept;
 
 /// Runs a request, which has been taken off the way: one atomic step of the server.

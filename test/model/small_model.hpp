@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-// The program of a model that is searched whole: its searches, then its deliberate errors.
+// The program of a model that is searched completely: its searches, then its deliberate errors.
 namespace leasehold::test::model {
 
 template <class Setting>
@@ -22,7 +22,7 @@ struct search_run
 {
     const char* name;
     Setting g;
-    int effort = 0; ///< 0 quick, 1 usual, 2 deep.
+    int effort = 0; ///< 0 quick, 1 normal, 2 deep.
 };
 
 template <class Setting, class Step>
@@ -30,10 +30,10 @@ struct small_model
 {
     const char* usage;
     const char* title;
-    int width; ///< Of the names of its runs.
+    int width; ///< The width of the names of its runs.
     std::uint64_t most;
-    std::vector<search_run<Setting>> searches; ///< They must find nothing.
-    std::vector<search_run<Setting>> errors;   ///< They have to find an error.
+    std::vector<search_run<Setting>> searches; ///< These must find no error.
+    std::vector<search_run<Setting>> errors;   ///< Each of these must find an error.
     std::string (*words)(const Step& made);
 };
 

@@ -5,21 +5,22 @@
 
 namespace leasehold::test::model {
 
-/// The condition of an owner.
+/// Conditions of an owner.
 
 inline bool alive(const state& s, owner o) noexcept
 {
     return ours(o) && !s.of(o).has(client::dead);
 }
 
-/// The outstanding release lets it join.
+/// The outstanding release lets the owner join.
 inline bool is_next(const state& s, owner o) noexcept
 {
     const client& c = s.of(o);
     return c.contention.joins() && number_of(o) == c.number + 1;
 }
 
-/// Its end was not reported: it waits or holds, or is about to, by the client or by an entry.
+/// The end of the owner was not reported: it waits or holds, or is about to, as the owner of the
+/// client or of a reentrant acquisition.
 inline bool current(const state& s, owner o) noexcept
 {
     using phase = fsm::queued_contention::state;
@@ -31,7 +32,7 @@ inline bool current(const state& s, owner o) noexcept
     return (number_of(o) == c.number && c.phase() != phase::idle) || is_next(s, o);
 }
 
-/// It waits in the queue, or is about to.
+/// The owner waits in the queue, or is about to.
 inline bool waiting(const state& s, owner o) noexcept
 {
     using phase = fsm::queued_contention::state;
@@ -44,7 +45,7 @@ inline bool waiting(const state& s, owner o) noexcept
            (c.contention.waits() || c.under_way == client::task::long_way);
 }
 
-/// A message about it is on its way.
+/// A message about the owner is on its way.
 inline bool pending(const state& s, owner o) noexcept
 {
     for (int i = 0; i < s.messages; ++i) {

@@ -11,10 +11,10 @@
 
 namespace leasehold::test::model {
 
-/// Owners are numbered by client and attempt; so they can be renamed with clients.
+/// Owners are numbered by client and attempt, so they can be renamed with their clients.
 using owner = std::uint8_t;
-/// Only the order of fences counts: they are renumbered in each state. Those that a server drew
-/// from its clock are `clock_fence` and above, those of a counter that began again below it.
+/// Only the order of fences counts, so they are renumbered in each state. Fences that a server drew
+/// from its clock are `clock_fence` and above. Fences of a counter that began again are below it.
 using fence = std::uint8_t;
 
 inline constexpr int most_clients = 3;
@@ -44,13 +44,13 @@ constexpr int number_of(owner o) noexcept
     return o % 4;
 }
 
-/// The model has too little room for something.
+/// The model has too little room for a value.
 struct out_of_room : std::runtime_error
 {
     using runtime_error::runtime_error;
 };
 
-/// A few bytes in a fixed place; unused ones are zero.
+/// A few bytes at a fixed place. Unused bytes are zero.
 template <std::size_t Room>
 struct few
 {
@@ -107,7 +107,7 @@ struct keys
     }
 };
 
-/// A message on its way. Requests and replies have no order except where `server.cpp` says so.
+/// A message on its way. Requests and replies have no order, except where `server.cpp` defines one.
 struct message
 {
     enum class type : std::uint8_t
@@ -117,15 +117,15 @@ struct message
         set,          ///< SET NX PX GET, the first half of the fast path.
         incr_granted, ///< INCRBY, the second half; SET has taken the lock.
         incr_own,     ///< SET found the owner's own value.
-        incr_held,    ///< SET found another's.
+        incr_held,    ///< SET found the value of another owner.
         acquire,      ///< The slow path.
-        release,      ///< Short and long: the first half of it changes nothing or everything.
+        release,      ///< Short and long: the first half changes nothing or everything.
         renew,
         enter,
         hello,          ///< A new connection begins: CLIENT KILL of the earlier ones.
-        raise,          ///< The counter is raised: also before any other request.
-        redraw_raise,   ///< A fence was below the floor: the counter is raised again,
-        redraw_incr,    ///< and another one drawn.
+        raise,          ///< The counter is raised, also before any other request.
+        redraw_raise,   ///< A fence was below the floor, so the counter is raised again
+        redraw_incr,    ///< and another fence is drawn.
         draw_elsewhere, ///< A fence for another name.
         // replies
         short_granted,
@@ -135,10 +135,10 @@ struct message
         granted,
         held,
         refused_late,
-        left,           ///< Freed, or handed off.
+        left,           ///< The lock was freed or handed over.
         left_in_line,   ///< The next owner has joined.
-        left_granted,   ///< The next owner has it.
-        left_others_in, ///< Other entries hold it.
+        left_granted,   ///< The next owner has the lock.
+        left_others_in, ///< Other reentrant acquisitions still hold the lock.
         not_in,
         renewed,
         gone,
@@ -150,12 +150,13 @@ struct message
     };
     enum bit : std::uint8_t
     {
-        orphan = 1, ///< Its reply is not read any more.
-        old = 2,    ///< Orphaned by an earlier loss of the connection than the last.
+        orphan = 1, ///< The reply is not read any more.
+        old = 2,    ///< Orphaned by an earlier loss of the connection than the last one.
         joins = 4,  ///< The release lets the next owner join.
-        second = 8, ///< It concerns the entry.
-        once = 16,  ///< A try: it does not wait.
-        /// Its limit in server time has passed. A release: that of all that it undoes has.
+        second = 8, ///< The message concerns the reentrant acquisition.
+        once = 16,  ///< A try, which does not wait.
+        /// Its limit in server time has passed. For a release: the limit of all that it undoes has
+        /// passed.
         over = 32,
         passed = 64, ///< The deadline of its grant has passed.
         stale = 128, ///< The data that it refers to was lost.
@@ -184,19 +185,20 @@ struct client
 {
     enum bit : std::uint16_t
     {
-        believes = 1,  ///< Its lease is valid.
+        believes = 1,  ///< The lease is valid.
         cancelled = 2, ///< There is no waiter here any more.
-        once = 4,      ///< It is a try.
+        once = 4,      ///< The request is a try.
         connected = 8,
         listens = 16, ///< Its notifications have a connection.
         dead = 32,
-        unsent = 64,       ///< A release has to be sent when there is a connection.
-        passed = 128,      ///< The deadline passed while a fence was drawn again.
-        stale = 256,       ///< The data of its lock was lost: no claim on exclusion.
-        stale_entry = 512, ///< And had been at its grant: none on the order of fences either.
+        unsent = 64,  ///< A release has to be sent when there is a connection.
+        passed = 128, ///< The deadline passed while a fence was drawn again.
+        stale = 256,  ///< The data of its lock was lost: no claim on exclusion.
+        /// The data was lost at the time of its grant too: no claim on the order of fences either.
+        stale_entry = 512,
         renewing = 1024,
-        uncovered = 2048,  ///< It counts its deadline from a request that did not extend.
-        confirming = 4096, ///< It waits for a renewal to acquire again.
+        uncovered = 2048,  ///< The deadline counts from a request that did not extend the lock.
+        confirming = 4096, ///< The owner waits for a renewal before it acquires again.
         alone = 8192,      ///< There is a waiter here that its release does not let join.
     };
     /// The outstanding task of the owner.
@@ -214,21 +216,21 @@ struct client
         none,
         asked,
         in,
-        in_expired, ///< Its lease is not valid any more.
+        in_expired, ///< The lease is not valid any more.
         leaving,
         leave_unsent,
     };
 
     fsm::queued_contention contention;
-    std::uint8_t number = 0; ///< Of the current owner; owners before it have ended.
+    std::uint8_t number = 0; ///< The number of the current owner. All owners before it have ended.
     task under_way = task::none;
     inner entry = inner::none;
     std::uint16_t bits = connected | listens;
     fence last = 0;        ///< The fence in use.
-    std::uint8_t left = 0; ///< Fences of the block that are left.
+    std::uint8_t left = 0; ///< The number of fences that are left in the block.
     fence floor = clock_fence;
-    std::uint8_t entry_number = 0; ///< Of its owner.
-    std::uint8_t owed = 0; ///< By number: owners to release once more after their time limit.
+    std::uint8_t entry_number = 0; ///< The number of the owner of the reentrant acquisition.
+    std::uint8_t owed = 0; ///< By number: the owners to release once more after their time limit.
     std::uint8_t spare = 0;
 
     [[nodiscard]] bool has(int wanted) const noexcept { return (bits & wanted) != 0; }
@@ -238,8 +240,8 @@ struct client
     {
         return contention.current();
     }
-    /// The owner that asks: the next one if the release that let it join has granted it the lock
-    /// and only its fence is missing.
+    /// The owner that asks. If the release that let the next owner join has granted it the lock,
+    /// and only its fence is missing, the next owner.
     [[nodiscard]] int asking() const noexcept
     {
         return number + (under_way == task::redraw && contention.joins() ? 1 : 0);
@@ -252,15 +254,15 @@ struct state
     keys snapshot;
     std::uint8_t has_snapshot = 0;
 
-    // For the properties only.
+    // Only for the properties.
     fence top = clock_fence;           ///< The highest fence that was in use,
     fence top_unexcused = clock_fence; ///< the same without those that a loss of data excuses.
     fence ever = clock_fence;          ///< The highest that was drawn: the clock is above it.
     std::uint8_t open = 0;             ///< The lock changed outside the queue: SET NX may pass it.
     few<6> order;                      ///< The present waiters, in the order of their joining.
-    std::uint16_t disturbed = 0;       ///< By owner: affected by a fault.
+    std::uint16_t disturbed = 0;       ///< By owner: whether a fault affected it.
 
-    std::uint8_t faults = 0;    ///< Still to come.
+    std::uint8_t faults = 0;    ///< The number of those that are still to come.
     std::uint8_t cancels = 0;   ///< "
     std::uint8_t foreign = 0;   ///< "
     std::uint8_t elsewhere = 0; ///< "
@@ -268,7 +270,7 @@ struct state
     {
         none,
         valid,
-        gone, ///< It lost its key with the data, or crashed.
+        gone, ///< The external client lost its key with the data, or crashed.
     } foreign_client = foreign_hold::none;
 
     std::uint8_t messages = 0;

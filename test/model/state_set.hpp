@@ -11,7 +11,7 @@
 
 namespace leasehold::test::model {
 
-/// States, numbered in the order of insertion. Only the bytes that are not zero are kept.
+/// States, numbered in the order of insertion. Only bytes that are not zero are stored.
 class state_set
 {
 public:
@@ -23,7 +23,7 @@ public:
     std::pair<index, bool> insert(const state& s);
     [[nodiscard]] state operator[](index i) const noexcept;
     [[nodiscard]] index size() const noexcept { return static_cast<index>(places_.size()); }
-    /// Their size in bytes.
+    /// The size in bytes.
     [[nodiscard]] std::size_t memory() const noexcept;
 
 private:
@@ -46,7 +46,7 @@ private:
     void grow();
 
     std::vector<std::unique_ptr<unsigned char[]>> blocks_;
-    std::size_t used_ = block_size;     ///< Of the last block.
+    std::size_t used_ = block_size;     ///< The used part of the last block.
     std::vector<std::uint32_t> places_; ///< In units of the grain.
     /// Open addressing; a slot holds the number + 1 and some bits of the hash. 0: empty.
     std::vector<std::uint64_t> table_;

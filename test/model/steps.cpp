@@ -133,7 +133,7 @@ private:
                 add(by(step::type::release_owed, n), [&](state& to) { release_owed(to, i, n); });
     }
 
-    /// Polls that change nothing lead back to their start, and are left out unless requested.
+    /// Polls that change nothing lead back to their state, and are left out unless requested.
     bool looks(int i, const client& c) const noexcept
     {
         if (g_.has(error::no_look) || g_.told)

@@ -9,7 +9,7 @@
 
 namespace leasehold::test::model {
 
-/// The next possible event, and its subject.
+/// A possible next event, and the owner or client that it concerns.
 struct step
 {
     enum class type : std::uint8_t
@@ -42,7 +42,7 @@ struct step
         turn_over,
         foreign_takes,
         foreign_leaves,
-        // Neither that nor faults.
+        // Steps that are neither that nor faults.
         cancel,
         elsewhere,
         snapshot,
@@ -62,7 +62,7 @@ struct step
         foreign_crash,
     };
     type what;
-    std::uint8_t client = 0; ///< Or the owner whose presence has ended.
+    std::uint8_t client = 0; ///< The client, or the owner whose presence has ended.
     message about{};
 
     [[nodiscard]] bool progress() const noexcept { return what < type::cancel; }

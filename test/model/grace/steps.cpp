@@ -20,7 +20,7 @@ constexpr unsigned client_of(std::uint8_t owner) noexcept
     return owner / 4U;
 }
 
-/// One step.
+/// Makes one step.
 class making
 {
 public:
@@ -110,7 +110,7 @@ public:
             c.promised = told.what != kind::enter && told.plain == 0;
             c.deadline = byte(told.sent + g_.lease);
             c.at = phase::holding;
-            // A lapsed lease may have been superseded, whatever was confirmed since.
+            // A lapsed lease may have been superseded, whatever has been confirmed since.
             const bool in_time = now < alive + g_.grace;
             if (c.promised != 0 && (in_time || is(mistake::late_sign_for_grant)))
                 alive_since(c, alive);
@@ -131,7 +131,7 @@ public:
         }
     }
 
-    /// Under an owner of its own.
+    /// Asks under a new owner.
     void ask_next(unsigned of, std::uint8_t plain) noexcept
     {
         client& c = who(of);
@@ -269,14 +269,15 @@ private:
         asked.said = answer::granted;
     }
 
-    /// Checks whether the holder's client is alive. True: it is not, and may be superseded.
+    /// Checks whether the client of the holder is alive. True: it is not, and the holder may be
+    /// superseded.
     bool over()
     {
         keys& k = s.data;
         const unsigned holder = client_of(byte(k.owner - 1U));
         if (k.promised == 0 && !is(mistake::plain_superseded))
             return false;
-        // The promise of the grace.
+        // The promise about the grace.
         bool found = false;
         if (s.who[holder].at == phase::dead && k.promised != 0 && s.who[holder].late_sign == 0) {
             if (s.looked == never)
@@ -449,7 +450,7 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
             last.late_sign = dying.late_sign;
             last.late = dying.late;
             last.late_plain = dying.late_plain;
-            if (c.sign == 1) // there is no waiter for it any more
+            if (c.sign == 1) // its waiter has ended
                 last.late_sign = 1;
             if (c.asked.said == answer::none)
                 last.asked = c.asked;
@@ -461,7 +462,7 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
             m.read_answer(i);
             m.done(by, "reads", name_of(c.asked.said));
         }
-        // It was executed; otherwise it ends with its connection.
+        // The request was executed. Otherwise it ends with its connection.
         if (g.mixed && s.faults > 0 && c.asked.what == kind::acquire &&
             c.asked.said != answer::none) {
             for (const std::uint8_t plain : {byte(0), byte(1)}) {

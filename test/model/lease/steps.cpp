@@ -173,7 +173,7 @@ private:
             s.free |= here.holder == 0 ? bit(n) : u8(0);
             here.known = 0;
         }
-        if (s.settled) { // it came too late to count
+        if (s.settled) { // the reply came too late to count
             if (has(s.free, n))
                 send_creation(s, n);
             return nullptr;
@@ -182,7 +182,7 @@ private:
         return go_on(s);
     }
 
-    /// These members do not answer. If one can be reached, its reply was lost.
+    /// These members do not answer. If one of them can be reached, its reply was lost.
     const char* not_heard(state& s, std::uint8_t which) const
     {
         for (unsigned n = 0; n < members; ++n) {
@@ -252,14 +252,14 @@ private:
             break;
         }
         if (s.pending != 0 && !s.settled)
-            settle(s); // those that have answered; the others later
+            settle(s); // the members that have answered; the others follow later
         s.began = s.pending = s.has = s.lacks = s.free = 0;
         s.creating = s.created = s.settled = s.disturbed = 0;
         return nullptr;
     }
 
-    /// No member has lost its data or has granted the lock to another owner, and all that can be
-    /// reached answered at once.
+    /// No member has lost its data or granted the lock to another owner, and all members that can
+    /// be reached answered at once.
     [[nodiscard]] bool is_promised(const state& s) const
     {
         return g_.forgets == 0 && !s.disturbed && others(s) == 0;
@@ -335,7 +335,7 @@ state canonical(const state& s, const setting&)
     return best;
 }
 
-/// Two members have granted the lock. The third could not be reached, or has not been asked yet.
+/// Two members have granted the lock. The third could not be reached, or was not asked yet.
 state first_state(const setting& g)
 {
     state s{};

@@ -93,7 +93,7 @@ void tidy(state& s, const setting& g)
         if (!g.timed)
             r.over = r.late_over = 0;
     }
-    // No acquire begins any more that has to be above.
+    // No acquire begins any more whose fence must be larger.
     if (std::all_of(s.who.begin(), s.who.end(),
                     [](const client& each) { return each.at == client::phase::finished; }))
         s.known = 0;

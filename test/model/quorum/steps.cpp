@@ -60,7 +60,7 @@ private:
         out_.push_back(made);
     }
 
-    // The vote of an acquire, as the library counts it, with the present replies.
+    // The vote of an acquire with the present replies, as the library counts it.
     acquire_vote vote_of(const state& s, unsigned c) const
     {
         const client& me = s.who[c];
@@ -98,7 +98,7 @@ private:
         }
         if (me.at == phase::holding)
             add("releases", int(c), -1, [&](state& s) { return end(s, c); });
-        // The knowledge of others spreads.
+        // The knowledge of other clients spreads.
         for (unsigned n = 0; n < members; ++n) {
             if (me.at == phase::idle && from_.nodes[n].is_member && from_.nodes[n].epoch > me.epoch)
                 add("hears of a later epoch", int(c), int(n), [&](state& s) {
@@ -323,7 +323,7 @@ private:
     void become_stranger(state& s, unsigned n, bool forgets) const
     {
         node& at = s.nodes[n];
-        // Locks that may have been granted, and have not ended: all that were requested.
+        // All requested locks may have been granted and have not ended.
         std::uint8_t waits = 0;
         for (unsigned o = 0; g_.timed && o < owners; ++o) {
             if (s.asked[o].first != 0 && !s.asked[o].over)
@@ -387,7 +387,7 @@ private:
         if (a.at == 0 && blank_servers)
             add("somebody looks at the members", -1, -1, [&](state& s) {
                 s.maker.at = 1;
-                // If all are blank one after the other, more is required.
+                // If all members are blank in turn, more is required.
                 for (unsigned n = 0; n < members && !g_.anew; ++n)
                     look(s, n);
                 return nullptr;
@@ -444,14 +444,14 @@ private:
         a.looked |= bit(n);
         a.member[n] = at.is_member;
         a.epoch[n] = at.epoch;
-        // The value of a member counts only if the others may have begun anew with it.
+        // The value of a member counts only if the others may have begun again with it.
         const bool counts = !at.is_member || at.began != 0 || wrong(mistake::beginning_ignored);
         a.nonce[n] = counts ? at.nonce : std::uint8_t{0};
         a.largest[n] = counts ? std::max(at.largest, at.floor) : std::uint8_t{0};
         a.began[n] = at.is_member ? at.began : std::uint8_t{0};
     }
 
-    // As quorum_adopt.lua, or a second look.
+    // As quorum_adopt.lua, or as a second read.
     void ask(state& s, unsigned n) const
     {
         assembler& a = s.maker;
