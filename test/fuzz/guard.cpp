@@ -17,10 +17,11 @@ namespace {
 
 using redis_store::resp3_guard;
 
-// Small, so that an input that the fuzzer makes can pass it.
+// Small, so that an input of the fuzzer can exceed it.
 constexpr std::size_t limit = 300;
 
-/// The same rules once more: recursive, with all the bytes at hand, one reply after the other.
+/// The same rules, implemented a second time: recursive, with all bytes in memory, one reply after
+/// another.
 class reference
 {
 public:
@@ -30,7 +31,7 @@ public:
     {
         std::size_t accepted = 0;
         bool refused = false;
-        std::size_t replies = 0; ///< Complete ones.
+        std::size_t replies = 0; ///< The number of complete replies.
     };
 
     verdict judge()
@@ -50,7 +51,8 @@ public:
     }
 
 private:
-    // Each is true when what it reads is there in full; otherwise `at_` is where it ends.
+    // Each function returns true when the value that it reads is complete. Otherwise `at_` is the
+    // position where it ends.
 
     std::size_t room() const { return begin_ + limit - at_; }
 
@@ -93,8 +95,9 @@ private:
         return end != std::string_view::npos;
     }
 
-    // Up to the line feed, which is accepted only if the announced length is permitted. The digits
-    // one by one, because the first that makes it too large is rejected.
+    // Reads up to the line feed, which is accepted only if the announced length is permitted. The
+    // digits are checked one by one, because the first digit that makes the length too large is
+    // rejected.
     bool length(bool has_null, std::optional<std::size_t>& result)
     {
         char c = 0;
@@ -180,8 +183,8 @@ std::size_t accepted_in_pieces(resp3_guard& guard, std::string_view bytes, std::
     return accepted;
 }
 
-// As a connection does, with each piece added to the buffer. Returns how many replies were read, or
-// nothing when it found fault with what the guard leaves to it.
+// As a connection does, with each piece added to the buffer. Returns the number of replies that
+// were read; empty: the parser rejected bytes that the guard does not check.
 std::optional<std::size_t> parsed(std::string_view bytes, std::size_t size)
 {
     boost::redis::resp3::parser parser;

@@ -69,7 +69,7 @@ void check_keys(const std::string& name)
     const std::string shared = tagged ? ':' + name : ":{" + name + '}';
     require(fence == "redisson_lock_token" + shared && channel == "redisson_lock__channel" + shared,
             "a key is not Redisson's");
-    // Of names with braces only those that Redisson keeps in one slot as well.
+    // Of the names with braces, only those that Redisson keeps in one slot too.
     const bool braced = name.find_first_of("{}") != std::string::npos;
     if (!braced || hashed(name).size() != name.size())
         require(hashed(fence) == hashed(name) && hashed(channel) == hashed(name),
@@ -134,7 +134,7 @@ void check_commands(const std::string& name)
     }
 }
 
-// The same calls under these names and under plain ones give the same results.
+// The same calls give the same results under these names and under plain names.
 void check_table(std::string_view steps, const std::vector<std::string>& names)
 {
     std::map<std::string, std::string> plain;
@@ -188,7 +188,7 @@ void name(std::string_view input)
     std::vector<std::string> names;
     do {
         std::string_view line = take_line(input);
-        // A fuzzer does not like long inputs: one sign makes a long name.
+        // A fuzzer avoids long inputs, so one character stands for a long name.
         const bool is_long = line.starts_with('\x01');
         line.remove_prefix(is_long ? 1 : 0);
         std::string& each = names.emplace_back(line);

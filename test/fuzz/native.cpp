@@ -66,7 +66,7 @@ std::optional<std::int64_t> number(const boost::redis::resp3::node& said, std::s
     return is_whole ? std::optional(value) : std::nullopt;
 }
 
-/// A list of whole numbers; nothing if the reply is something else.
+/// A list of whole numbers; empty: the reply is something else.
 std::optional<std::vector<std::int64_t>> numbers(const message& said, std::size_t count)
 {
     if (said.size() != count + 1 || said[0].data_type != type::array || said[0].depth != 0 ||
@@ -108,7 +108,7 @@ bool is_time(std::int64_t us)
     return us > 0 && us < (std::int64_t(1) << 53);
 }
 
-/// One of the calls that a request became, one after the other.
+/// One of the calls that a request caused in turn.
 struct sent_call
 {
     std::string verb;
@@ -119,14 +119,14 @@ struct sent_call
 struct request
 {
     char kind = 0;
-    std::size_t size = 1;         ///< Of a renewal.
+    std::size_t size = 1;         ///< For a renewal.
     std::uint64_t given_before{}; ///< The largest fence at the time of the request.
     int calls = 0;
     error_code failed;
     acquire_reply acquired;
     release_reply released;
     std::vector<renewal_result> renewed;
-    std::deque<sent_call> became; // their addresses are stable
+    std::deque<sent_call> became; // a deque, because the addresses must be stable
 
     [[nodiscard]] const sent_call* last() const
     {
@@ -186,14 +186,15 @@ private:
     {
         std::shared_ptr<batch> what;
         boost::redis::any_adapter adapter;
-        /// Of each command: its request, null for a greeting; which of its calls; its form.
+        /// For each command: its request (null for a greeting), the number of the call, and the
+        /// form of the reply.
         struct part
         {
             request* of;
             std::size_t call;
             answer_form form;
             std::size_t expects;
-            std::uint32_t fences = 0; ///< Of each of those that it draws for.
+            std::uint32_t fences = 0; ///< For each lock that it draws for.
             std::vector<sent_call*> shared{};
         };
         std::vector<part> parts;
@@ -202,7 +203,7 @@ private:
 
     [[nodiscard]] bool says(char letter) const { return script_.find(letter) != std::string::npos; }
 
-    // The transport, as the one over a connection of Boost.Redis.
+    // The transport, like the one over a connection of Boost.Redis.
 
     void open(const asio::any_io_executor& strand, const std::shared_ptr<detail::context_poster>&,
               const redis_store::script_set&, redis_store::transport_observer& user) override
@@ -324,7 +325,7 @@ private:
     {
         sent_batch& front = queue_.front();
         const sent_batch::part asked = front.parts[front.answered];
-        // A reply that is never given proves nothing, and neither does any later one.
+        // A reply that no server gives proves nothing, and neither does any later reply.
         require(is_error(said) || fits(asked, said), "an answer of another shape is accepted");
         if (asked.of != nullptr)
             asked.of->became[asked.call].answers.push_back(said);
@@ -337,7 +338,7 @@ private:
             pipeline_->close();
     }
 
-    /// The last has the end of the drawn block.
+    /// The last request has the end of the drawn block.
     static void share(const sent_batch::part& drawn, const message& said)
     {
         std::int64_t end = std::max<std::int64_t>(number(said).value_or(0), 0);
@@ -455,7 +456,7 @@ private:
             given_ = std::max(given_, said.first_fence + said.fences - 1);
     }
 
-    // The result of each, against the server's last reply about it.
+    // Checks the result of each request against the last reply of the server about it.
 
     static void check(const request& r)
     {
@@ -564,9 +565,9 @@ private:
     const std::string script_;
     std::string_view bytes_;
     const bool closes_;
-    std::size_t piece_ = 0; ///< A line.
+    std::size_t piece_ = 0; ///< 0: lines.
     bool connected_ = false;
-    bool ends_ = false;       ///< The pipeline has no use for this server.
+    bool ends_ = false;       ///< The pipeline has rejected this server.
     std::uint64_t given_ = 0; ///< The largest fence that was granted.
     std::map<std::string, std::unique_ptr<request>> requests_;
     asio::any_io_executor strand_;

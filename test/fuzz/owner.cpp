@@ -56,7 +56,7 @@ bool is_owner(std::string_view text)
            is_number(text.substr(hash + 1));
 }
 
-// An owner that these bytes stand for.
+// Makes an owner out of these bytes.
 std::string made_of(std::string_view bytes)
 {
     unsigned char raw[32] = {};

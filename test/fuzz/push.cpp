@@ -40,7 +40,7 @@ std::string channel_of(const std::string& name)
     return channel;
 }
 
-// The texts in a message, however they are wrapped.
+// The texts in a message, at any depth.
 std::vector<std::string> words(const message& said)
 {
     std::vector<std::string> result;
@@ -66,8 +66,8 @@ void push(std::string_view input)
             names.emplace(name);
     }
 
-    // Nothing runs here, so no connection is ever made; its messages are passed in below. Made
-    // once, because that takes long; nothing is watched at the end.
+    // There is no connection, because nothing runs here, so its messages are passed in below. The
+    // objects are made once, because that takes long. At the end no name is watched.
     static asio::io_context context(1);
     static listener told;
     static const auto subscriptions = std::make_shared<redis_store::subscriptions>(
@@ -108,7 +108,7 @@ void push(std::string_view input)
                                                : "a release is not told to all who watch for it");
     }
 
-    // A name without a watch gets no wake-up any more; the others do.
+    // A name without a watch gets no wake-up any more, and the others do.
     while (!names.empty()) {
         const std::string gone = *names.begin();
         names.erase(names.begin());

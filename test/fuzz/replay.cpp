@@ -38,7 +38,7 @@ int main(int count, char** words)
             }
             std::fprintf(stderr, "%s\n", each.c_str());
             target(bytes);
-            // Each beginning too: what is cut short is input as well.
+            // Runs each beginning too, because cut-off data is also an input.
             for (std::size_t size = 0; size < bytes.size(); ++size)
                 target(std::string_view(bytes).substr(0, size));
             ++inputs;

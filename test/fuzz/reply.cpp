@@ -43,7 +43,7 @@ using redis_store::batch;
 using granted_t = acquire_reply::outcome;
 using left_t = release_reply::outcome;
 
-// The numbers in the reply of a script: one level, this many, whole.
+// The numbers in the reply of a script: one level, exactly this many, all whole.
 std::optional<std::vector<std::int64_t>> numbers(const message& said, std::size_t count)
 {
     if (said.size() != count + 1 || said[0].data_type != type::array || said[0].depth != 0 ||
@@ -89,14 +89,14 @@ bool is_time(std::int64_t us)
 struct request
 {
     char kind = 0;
-    std::size_t size = 1; ///< Of a renewal.
+    std::size_t size = 1; ///< For a renewal.
     int calls = 0;
     error_code failed;
     acquire_reply acquired;
     release_reply released;
     std::vector<renewal_result> renewed;
-    bool long_way = false; ///< The script sent last is the one that knows the queue.
-    /// The last reply to each command that it became, by the first lock in it.
+    bool long_way = false; ///< The last script that was sent is the one with the queue.
+    /// The last reply to each of its commands, by the first lock in the command.
     std::map<std::size_t, message> answers;
 };
 
@@ -176,7 +176,7 @@ private:
         std::size_t answered = 0;
     };
 
-    // The link, as the one over a connection of Boost.Redis.
+    // The link, like the one over a connection of Boost.Redis.
 
     void open(const asio::any_io_executor& strand, const std::shared_ptr<detail::context_poster>&,
               const redis_store::script_set&, redis_store::transport_observer& user) override
@@ -202,7 +202,7 @@ private:
             const std::size_t dot = key.find('.');
             request& asked = *requests_.at(std::stoul(key.substr(0, dot)));
             const std::size_t first = std::stoul(key.substr(dot + 1));
-            asked.answers.erase(first); // sent again: the first reply was none
+            asked.answers.erase(first); // sent again: the first reply does not count
             sent.commands.emplace_back(&asked, first);
             const bool renews = std::string_view("rst").find(asked.kind) != std::string_view::npos;
             const bool acquires = asked.kind == 'a' || asked.kind == 'e';
@@ -301,7 +301,7 @@ private:
     {
         sent_batch& front = queue_.front();
         const auto [asked, first] = front.commands[front.answered];
-        // A reply that no script gives proves nothing, and neither does any later one.
+        // A reply that no script gives proves nothing, and neither does any later reply.
         require(is_error(said) || front.expected[front.answered].fits(said),
                 "an answer of another shape is accepted");
         asked->answers[first] = said;
@@ -382,7 +382,7 @@ private:
         }
     }
 
-    // The result of each, against the server's last reply about it.
+    // Checks the result of each request against the last reply of the server about it.
 
     void check(const request& r) const
     {
@@ -415,7 +415,7 @@ private:
     {
         auto said = last_numbers(r, 0, r.long_way ? acquired_in_line : acquired_short);
         const bool fresh = r.kind == 'a';
-        // All requested ones, up to twice the server's time.
+        // All requested fences, up to twice the time of the server.
         if (const auto all = last_number(r); fresh && all && *all >= fences_asked && *all % 2 == 0)
             said = {1, *all - fences_asked + 1, fences_asked, *all / 2};
         bool proof = said && is_time(said->back()) && (*said)[0] == 1;
@@ -497,7 +497,7 @@ private:
     std::string_view bytes_;
     const bool probes_;
     const bool closes_;
-    std::size_t piece_ = 0; ///< A line.
+    std::size_t piece_ = 0; ///< 0: lines.
     bool connected_ = false;
     bool read_only_ = false;
     bool closed_ = false;

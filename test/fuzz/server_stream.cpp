@@ -15,7 +15,7 @@ server_stream::result server_stream::read(boost::redis::any_adapter* to,
         begun_ = true;
         last_.clear();
     }
-    // Recorded on its way to the reader.
+    // Records the nodes on their way to the reader.
     struct tap
     {
         message& written;

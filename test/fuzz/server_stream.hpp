@@ -20,8 +20,8 @@ namespace leasehold::fuzz {
 /// One message as the parser of Boost.Redis reads it.
 using message = std::vector<boost::redis::resp3::node>;
 
-/// The bytes of a server, read as the library's connections read them: piece by piece, through the
-/// guard, with pushes among the replies.
+/// The bytes of a server, read as the connections of the library read them: piece by piece, through
+/// the guard, with pushes among the replies.
 class server_stream
 {
 public:
@@ -30,7 +30,7 @@ public:
         nothing, ///< No complete message.
         answer,
         pushed,
-        broken, ///< It closes the connection.
+        broken, ///< The stream closes the connection.
     };
 
     void add(std::string_view bytes) { buffer_ += bytes.substr(0, guard_.accept(bytes)); }

@@ -71,7 +71,8 @@ void check_redirection(std::string_view said)
     case kind::none:
         return require(!sent_on && code != "TRYAGAIN" && code != "CLUSTERDOWN",
                        "a redirection is taken for another error", said);
-    case kind::try_again: // what names no place is not executed, and that is all it says
+    // The command was not executed, and the reply names no node to ask.
+    case kind::try_again:
         return require(sent_on || code == "TRYAGAIN", "tried again without a reason", said);
     case kind::down: return require(code == "CLUSTERDOWN", "down without a reason", said);
     case kind::moved:

@@ -55,7 +55,7 @@ std::string encoded(std::string_view text)
     return result;
 }
 
-// Its first '/' ends the part of the hosts.
+// The first '/' of the text ends the part of the hosts.
 std::string path(std::string_view text)
 {
     return '/' + encoded(text.substr(1));
@@ -67,8 +67,7 @@ std::string host(const config::address& at)
     return (bare ? encoded(at.host) : '[' + at.host + ']') + ':' + std::to_string(at.port);
 }
 
-// A URL that says all that a config holds; written by what docs/details/options.md tells of URLs,
-// not by what the parser does.
+// Writes a URL with all values of a config. It follows docs/details/options.md, not the parser.
 std::string write(const config& c)
 {
     const std::string retention = "fence_retention=" +
@@ -148,10 +147,10 @@ void url(std::string_view input)
                     "a control character is shown", first.text);
     }
 
-    // A password is never shown, whatever text is around it.
+    // A password is never shown, whatever text surrounds it.
     constexpr std::string_view secret = "Xsecret9";
     if (input.find(secret) != std::string_view::npos)
-        return; // the fuzzer has found out, and it is a host now
+        return; // the fuzzer has found the secret, which is now a host
     constexpr const char* schemes[] = {"redis", "rediss", "unix", "redis+sentinel",
                                        "redis+cluster"};
     const std::string before = std::string(schemes[input.size() % 5]) +
