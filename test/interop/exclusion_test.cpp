@@ -33,7 +33,7 @@ lock_options once()
     return options;
 }
 
-/// All that the server has of the name.
+/// All data of the server under this name.
 std::vector<std::string> value_of(resp_client& store)
 {
     return record_of(store, stock);
@@ -60,7 +60,7 @@ const std::array<std::string, 18> names{"stock",
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(each_excludes_the_other_whatever_the_name)
+BOOST_AUTO_TEST_CASE(each_library_excludes_the_other_for_every_name)
 {
     redis_server server({}, {.tcp = true});
     client_thread ours(server);
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(each_excludes_the_other_whatever_the_name)
         }
 }
 
-BOOST_AUTO_TEST_CASE(each_waits_for_the_other)
+BOOST_AUTO_TEST_CASE(each_library_waits_for_the_lock_of_the_other)
 {
     redis_server server({}, {.tcp = true});
     client_thread ours(server);
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(each_waits_for_the_other)
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_gets_in_when_the_others_time_is_over)
+BOOST_AUTO_TEST_CASE(each_library_acquires_an_expired_lock_of_the_other)
 {
     redis_server server({}, {.tcp = true});
     client_thread ours(server);
@@ -109,13 +109,13 @@ BOOST_AUTO_TEST_CASE(each_gets_in_when_the_others_time_is_over)
     lease held = take(ours, fixed(500ms));
     BOOST_TEST(theirs.lock(stock, 60s, 30s));
     BOOST_TEST(!held.valid());
-    // A peer that was killed is followed as well.
+    // The lock of a killed peer is acquired too.
     theirs.kill();
     server.connect().done({"PEXPIRE", stock, "300"});
     BOOST_TEST(take(ours).valid());
 }
 
-BOOST_AUTO_TEST_CASE(neither_releases_what_the_other_has)
+BOOST_AUTO_TEST_CASE(neither_library_releases_the_lock_of_the_other)
 {
     redis_server server({}, {.tcp = true});
     client_thread ours(server);
@@ -136,8 +136,8 @@ BOOST_AUTO_TEST_CASE(neither_releases_what_the_other_has)
     BOOST_TEST(theirs.unlock(stock));
 }
 
-// It compares its value byte for byte when it leaves.
-BOOST_AUTO_TEST_CASE(who_waits_here_does_not_touch_what_the_other_wrote)
+// The other library compares its value byte for byte when it releases.
+BOOST_AUTO_TEST_CASE(waiter_does_not_change_the_value_of_another_library)
 {
     redis_server server({}, {.tcp = true});
     client_thread one(server);
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(who_waits_here_does_not_touch_what_the_other_wrote)
     other.seen().wait_for(kind::waiting, 2);
     BOOST_TEST(value_of(store) == before);
     BOOST_TEST(theirs.unlock(stock));
-    // Not every layout has an order.
+    // Some layouts have no order.
     const auto has = [](std::future<taken>& of) {
         return of.wait_for(0s) == std::future_status::ready;
     };
@@ -166,8 +166,8 @@ BOOST_AUTO_TEST_CASE(who_waits_here_does_not_touch_what_the_other_wrote)
     BOOST_TEST(!other.release(std::move(got.held)));
 }
 
-// Both count at once, each with a command to read and one to write.
-BOOST_AUTO_TEST_CASE(nothing_is_lost_that_both_count)
+// Both libraries count at the same time, each with one command to read and one to write.
+BOOST_AUTO_TEST_CASE(counter_of_both_libraries_loses_no_increment)
 {
     constexpr int times = 300;
     redis_server server({}, {.tcp = true});
@@ -184,16 +184,17 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_that_both_count)
         const auto counted = std::stoll(store.string({"GET", "counter"}));
         store.done({"SET", "counter", std::to_string(counted + 1)});
         BOOST_TEST_REQUIRE(!ours.release(std::move(got.held)));
-        // External clients poll at their own times; so between two locks it is left free as long.
+        // External clients poll at their own times, so the lock is left free for as long between
+        // two locks.
         std::this_thread::sleep_for(5ms);
     }
     BOOST_TEST(theirs.counted());
     BOOST_TEST(std::stoll(store.string({"GET", "counter"})) == 2 * times);
 }
 
-// A lock of the other layout is not taken for a free one, nor waited for: the first reply ends the
-// wait, and its text names both types.
-BOOST_AUTO_TEST_CASE(a_lock_of_the_other_layout_is_another_type)
+// A lock of the other layout is not taken for a free one, and there is no wait for it: the first
+// reply ends the wait, and its text names both types.
+BOOST_AUTO_TEST_CASE(lock_of_the_other_layout_is_reported_as_wrong_type)
 {
     redis_server server({}, {.tcp = true});
     config settings = at(server);

@@ -61,7 +61,7 @@ public:
     }
     [[nodiscard]] bool counted() { return answer() == "counted"; }
 
-    /// For features of one library alone: the reply to "VERB NAME".
+    /// For features of a single library: the reply to "VERB NAME".
     [[nodiscard]] std::string ask(std::string_view verb, const std::string& name)
     {
         program_.write_line(std::string(verb) + ' ' + hex(name));

@@ -1,4 +1,4 @@
-// Another library that locks at a majority of several servers, and a quorum of the same ones.
+// Another library that locks at a majority of several servers, and a quorum of the same servers.
 #include <boost/test/unit_test.hpp>
 
 #include "interop/peer.hpp"
@@ -28,9 +28,9 @@ std::vector<std::string> places(quorum_deployment& servers)
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(quorum_alone)
+BOOST_AUTO_TEST_SUITE(quorum_only)
 
-BOOST_AUTO_TEST_CASE(each_excludes_the_other_at_a_majority)
+BOOST_AUTO_TEST_CASE(each_library_excludes_the_other_at_a_majority)
 {
     quorum_deployment servers(members);
     client_thread ours(servers.settings());

@@ -1,4 +1,5 @@
-// What Redisson's locks have beside exclusion. Its keys are those of the layout `redisson`.
+// Features of the locks of Redisson besides exclusion. The keys of Redisson are those of the layout
+// `redisson`.
 #include <boost/test/unit_test.hpp>
 
 #include "interop/peer.hpp"
@@ -19,7 +20,7 @@ using namespace leasehold;
 using namespace leasehold::test;
 using steady = std::chrono::steady_clock;
 
-/// Counters of fences that Redisson shares never expire.
+/// Counters of fences that are shared with Redisson never expire.
 config shared(const redis_server& server)
 {
     config settings = at(server);
@@ -29,7 +30,8 @@ config shared(const redis_server& server)
 
 struct handovers
 {
-    std::vector<std::int64_t> times; ///< From one library's release to the other's grant, in us.
+    /// From the release of one library to the grant of the other, in us.
+    std::vector<std::int64_t> times;
 
     void add(steady::duration took)
     {
@@ -51,10 +53,10 @@ struct handovers
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(redisson_alone)
+BOOST_AUTO_TEST_SUITE(redisson_only)
 
-// By the message of the release: no client polls that often, and no TTL is that short.
-BOOST_AUTO_TEST_CASE(each_is_woken_by_the_other)
+// The message of the release wakes them: no client polls so often, and no TTL is so short.
+BOOST_AUTO_TEST_CASE(release_by_one_library_wakes_the_other)
 {
     constexpr int times = 200;
     redis_server server({}, {.tcp = true});
@@ -94,7 +96,7 @@ BOOST_AUTO_TEST_CASE(each_is_woken_by_the_other)
     }
 }
 
-BOOST_AUTO_TEST_CASE(both_draw_their_fences_from_one_counter)
+BOOST_AUTO_TEST_CASE(both_libraries_draw_fences_from_one_counter)
 {
     redis_server server({}, {.tcp = true});
     client_thread ours(shared(server));
@@ -113,23 +115,23 @@ BOOST_AUTO_TEST_CASE(both_draw_their_fences_from_one_counter)
     }
 }
 
-BOOST_AUTO_TEST_CASE(redisson_sees_what_is_held_here)
+BOOST_AUTO_TEST_CASE(redisson_sees_the_locks_of_this_library)
 {
     redis_server server({}, {.tcp = true});
     client_thread ours(shared(server));
     peer theirs(server);
-    // Whether it is locked, has a TTL, by this owner, and how often.
+    // Whether the lock is held, has a TTL, belongs to this owner, and how many times it is held.
     BOOST_TEST(theirs.ask("state", stock) == "false false false 0");
     lease held = take(ours);
     BOOST_TEST(theirs.ask("state", stock) == "true true false 0");
     BOOST_TEST(!theirs.unlock(stock));
     BOOST_TEST(held.valid());
-    // Taken away by force: reported at the next renewal.
+    // The lock is removed by force, which the next renewal reports.
     auto lost = client_thread::start_wait_lost(held);
     BOOST_TEST(theirs.ask("force", stock) == "forced");
     BOOST_TEST((get(lost) == errc::lost));
     BOOST_TEST(theirs.ask("state", stock) == "false false false 0");
-    // Its own holds are counted while ours come and go.
+    // Redisson counts its own acquisitions during ours.
     BOOST_TEST_REQUIRE(theirs.lock(stock, 60s));
     BOOST_TEST_REQUIRE(theirs.lock(stock, 60s));
     lock_options once = long_leases();
@@ -142,8 +144,9 @@ BOOST_AUTO_TEST_CASE(redisson_sees_what_is_held_here)
     BOOST_TEST(take(ours).valid());
 }
 
-// The watchdogs of both, over many lease times of each, beside a lock that the other waits for.
-BOOST_AUTO_TEST_CASE(each_renews_while_the_other_waits)
+// The watchdogs of both libraries, over many lease times of each, with a second lock that the other
+// library waits for.
+BOOST_AUTO_TEST_CASE(each_library_renews_while_the_other_waits)
 {
     redis_server server({}, {.tcp = true});
     client_thread ours(shared(server));
@@ -152,7 +155,7 @@ BOOST_AUTO_TEST_CASE(each_renews_while_the_other_waits)
     BOOST_TEST(theirs.ask("renewing", stock) == "locked");
     auto waiting = start_waiting(ours);
     lease other = take(ours, leases_of(1s), "another");
-    // Its TTL decreases until it is renewed, half a second into the one and a half.
+    // The TTL of 1.5 s decreases until the renewal, after half a second.
     int renewed = 0;
     for (std::int64_t last = 1500; renewed < 15;) {
         const std::int64_t left = store.integer({"PTTL", stock});
@@ -170,14 +173,14 @@ BOOST_AUTO_TEST_CASE(each_renews_while_the_other_waits)
     theirs.start_lock("another", 60s, 60s);
     wait_until([&] { return store.subscribers("redisson_lock__channel:{another}") > 0; });
     ours.seen().clear();
-    ours.seen().wait_for(kind::renewed, 50); // of two locks, one of which lives for a second
+    ours.seen().wait_for(kind::renewed, 50); // of two locks, one of which has a lease of one second
     BOOST_TEST(!theirs.has_answered());
     BOOST_TEST(!ours.release(std::move(other)));
     BOOST_TEST(theirs.locked());
 }
 
 // Its watchdog ends with the process, and the last TTL frees the lock.
-BOOST_AUTO_TEST_CASE(a_jvm_that_is_killed_is_followed_by_who_waits)
+BOOST_AUTO_TEST_CASE(lock_of_a_killed_jvm_is_acquired_by_a_waiter)
 {
     redis_server server({}, {.tcp = true});
     client_thread ours(shared(server));
@@ -186,18 +189,18 @@ BOOST_AUTO_TEST_CASE(a_jvm_that_is_killed_is_followed_by_who_waits)
     BOOST_TEST(theirs.ask("renewing", stock) == "locked");
     auto waiting = start_waiting(ours);
     wait_until([&] { return store.integer({"PTTL", stock}) < 1250; });
-    wait_until([&] { return store.integer({"PTTL", stock}) > 1250; }); // it renews by itself
+    wait_until([&] { return store.integer({"PTTL", stock}) > 1250; }); // the watchdog renews it
     theirs.kill();
     const auto begun = steady::now();
     const taken got = get(waiting);
     BOOST_TEST_REQUIRE(!got.code, got.code.message());
-    // A second and a half at most, and what a busy machine adds.
+    // At most 1.5 s, and the delays of a busy machine.
     BOOST_TEST((steady::now() - begun < 10s));
 }
 
-// RFairLock and RSpinLock have the same hash under the name, and are different waiters: the one
-// listens to a channel of its own, the other polls again and again.
-BOOST_AUTO_TEST_CASE(its_fair_and_its_spinning_locks_exclude_too)
+// RFairLock and RSpinLock have the same hash under the name, and wait in different ways: RFairLock
+// listens to its own channel, and RSpinLock polls repeatedly.
+BOOST_AUTO_TEST_CASE(fair_and_spin_locks_of_redisson_exclude_too)
 {
     redis_server server({}, {.tcp = true});
     client_thread ours(shared(server));
@@ -213,7 +216,7 @@ BOOST_AUTO_TEST_CASE(its_fair_and_its_spinning_locks_exclude_too)
             BOOST_TEST_REQUIRE(theirs.ask(verb, stock) == "locked");
             BOOST_TEST((ours.lock(stock, once).code == errc::held));
             ours.seen().clear();
-            auto waiting = start_waiting(ours); // and finds it with its next poll
+            auto waiting = start_waiting(ours); // its next poll finds the lock free
             BOOST_TEST(theirs.ask(verb + "_unlock", stock) == "unlocked");
             taken got = get(waiting);
             BOOST_TEST_REQUIRE(!got.code, got.code.message());
@@ -221,8 +224,9 @@ BOOST_AUTO_TEST_CASE(its_fair_and_its_spinning_locks_exclude_too)
         }
 }
 
-// Four wait here, and may hand the lock to each other; one waits there.
-BOOST_AUTO_TEST_CASE(neither_starves_and_nothing_is_lost)
+// Four requests of this library wait and may hand the lock over to each other, and one of Redisson
+// waits.
+BOOST_AUTO_TEST_CASE(both_libraries_get_the_lock_and_lose_no_increment)
 {
     constexpr int times = 500;
     constexpr std::int64_t in_all = 10'000;
@@ -239,7 +243,7 @@ BOOST_AUTO_TEST_CASE(neither_starves_and_nothing_is_lost)
         each = ours.start_lock(stock, patient);
     std::int64_t counted = 0;
     std::int64_t counted_here = 0;
-    std::uint64_t by_store = 0; // of ours, until theirs are done
+    std::uint64_t by_store = 0; // grants to this library until Redisson has finished
     while (by_store == 0 || counted < in_all) {
         for (std::future<taken>& each : waiting) {
             taken got = get(each, 120s);
@@ -262,8 +266,8 @@ BOOST_AUTO_TEST_CASE(neither_starves_and_nothing_is_lost)
     }
     BOOST_TEST(theirs.counted());
     BOOST_TEST(std::stoll(store.string({"GET", "counter"})) == counted_here + times);
-    // Redisson asks again at once, and gets somewhat more than half; each must have at least a
-    // quarter.
+    // Redisson asks again at once, and gets slightly more than half of the grants. Each library
+    // must get at least a quarter.
     BOOST_TEST_MESSAGE("of " << by_store + times << " grants by the store Redisson had " << times);
     BOOST_TEST(by_store * 3 >= std::uint64_t{times});
     BOOST_TEST(std::uint64_t{times} * 3 >= by_store);
