@@ -25,11 +25,11 @@ using lines = std::vector<std::string>;
     throw std::system_error(errno, std::generic_category(), what);
 }
 
-/// Each line is what follows `ip`.
+/// Each line contains the arguments of `ip`.
 void ip(const lines& commands)
 {
     const char* const path = std::getenv("PATH");
-    // Where it is on many systems, for root only.
+    // The folders of `ip` on many systems, which are only in the PATH of root.
     const std::string wider = std::string(path == nullptr ? "" : path) + ":/usr/sbin:/sbin";
     process run({"sh", "-c", "exec ip -batch - 2>&1"}, {{"PATH", wider}});
     try {
@@ -37,7 +37,7 @@ void ip(const lines& commands)
             run.write_line(each);
     }
     catch (const std::system_error&) {
-        // It has ended, and says why.
+        // The program has ended, and prints the reason.
     }
     run.close_input();
     std::string said;
@@ -54,7 +54,7 @@ void write(const char* file, const std::string& text)
         fail(std::string("cannot write to ") + file);
 }
 
-/// Root needs no more than the network. Others are root among users of their own.
+/// Root only needs a new network. Another user also becomes root in a new user namespace.
 void leave_network()
 {
     if (::unshare(CLONE_NEWNET) == 0)
@@ -85,7 +85,7 @@ std::string link_of(std::size_t node)
 
 } // namespace
 
-/// The network that the calling thread is in.
+/// The network of the calling thread.
 class network::descriptor
 {
 public:
@@ -104,7 +104,7 @@ public:
             fail("a network namespace cannot be entered");
     }
 
-    /// For other programs, while this process lives.
+    /// A path for other programs, valid while this process lives.
     [[nodiscard]] std::string path() const
     {
         return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(number_);
@@ -137,7 +137,7 @@ network::network(std::size_t nodes) : router_(std::make_shared<descriptor>())
         if (::unshare(CLONE_NEWNET) != 0)
             fail("no network namespace can be made");
         nodes_.push_back(std::make_shared<descriptor>());
-        // Back also when it fails.
+        // Returns to the previous network also after an error.
         const std::shared_ptr<void> here = enter(i);
         ip({"link set lo up",
             "link add eth0 type veth peer name " + link_of(i) + " netns " + router_->path(),
@@ -153,7 +153,7 @@ network::network(std::size_t nodes) : router_(std::make_shared<descriptor>())
     ip(ends);
 }
 
-// The kernel would do it, but later: the next one has links of the same names.
+// The kernel would remove them later, but the next network has links of the same names.
 network::~network()
 {
     lines links;
@@ -179,8 +179,8 @@ std::shared_ptr<void> network::enter(std::size_t node) const
     return {nullptr, [back = router_](void*) { back->enter(); }};
 }
 
-// By the incoming link: a rule about addresses would also apply to replies, when the router checks
-// whether they come from a permitted place.
+// The rule matches the incoming link. A rule about addresses would also apply to replies, when the
+// router checks whether they come from a permitted place.
 void network::cut(const std::vector<way>& ways)
 {
     lines rules;

@@ -17,9 +17,9 @@ namespace leasehold::test {
 class network
 {
 public:
-    /// Leaves the network that this process began in, once and for good, and tries whether one with
-    /// a router can be had. What is missing for it; empty: nothing. Call it first, while the
-    /// process has one thread.
+    /// Leaves the network in which this process began, once and forever, and tries to create one
+    /// with a router. Returns the reason why this is impossible; empty: it is possible. Call it
+    /// first, while the process has one thread.
     [[nodiscard]] static std::string refusal();
 
     /// Throws `std::runtime_error`.
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
     [[nodiscard]] static std::string address(std::size_t node);
 
-    /// While it lives, sockets and processes of this thread begin at the node.
+    /// As long as the result lives, this thread creates sockets and processes at the node.
     [[nodiscard]] std::shared_ptr<void> enter(std::size_t node) const;
 
     struct way
@@ -39,12 +39,12 @@ public:
         std::size_t from;
         std::size_t to;
     };
-    /// Messages from one to the other vanish, without a notification.
+    /// Messages in these directions are dropped, and no error is reported.
     void cut(const std::vector<way>& ways);
-    /// Every cut is mended.
+    /// Repairs every cut.
     void mend();
 
-    /// The node's link is down, until it is up again.
+    /// Sets the link of the node down, until `plug`.
     void unplug(std::size_t node);
     void plug(std::size_t node);
 

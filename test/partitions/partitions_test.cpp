@@ -1,5 +1,5 @@
-// Partitions of a real network: five servers and three clients, each process at a node of its own,
-// and what is cut is packets. One clock counts for all of them, that of the machine.
+// Partitions of a real network: five servers and three clients, each process at its own node.
+// Packets are dropped. All of them use one clock, that of the machine.
 #include <boost/test/unit_test.hpp>
 
 #include "partitions/trial.hpp"
@@ -16,7 +16,7 @@ using namespace leasehold::test;
 using chaos::verb;
 using ways = trial::ways;
 
-constexpr int skipped = 77; // as configured in ctest
+constexpr int skipped = 77; // the exit code for a skipped test, as in CMakeLists.txt
 
 std::unique_ptr<site>& the_site()
 {
@@ -82,7 +82,7 @@ struct quorum : trial
     {
         for (std::size_t i = 0; i < site::clients; ++i)
             work(i, "shared");
-        go_on({0, 1, 2});
+        await_grants({0, 1, 2});
     }
 
     /// The last client holds a lock, and is cut off from a majority.
@@ -94,41 +94,41 @@ struct quorum : trial
         wait_until("the loss is told", [&] { return count(2, verb::lost, "held") == 1; });
         BOOST_TEST(count(2, verb::lost, "held", "expired") == 1u);
         refused(2, "held", chaos::outvoted);
-        go_on({0, 1});
-        hold(1, "held"); // no received message keeps it alive
-        go_on({0, 1});
+        await_grants({0, 1});
+        hold(1, "held"); // no message that arrived extends the lock
+        await_grants({0, 1});
         finish();
     }
 };
 
 } // namespace
 
-BOOST_FIXTURE_TEST_CASE(row_14_a_client_on_the_side_of_the_minority, quorum)
+BOOST_FIXTURE_TEST_CASE(row_14_client_with_a_minority_loses_its_lock, quorum)
 {
     minority("minority", both(2, majority));
 }
 
-BOOST_FIXTURE_TEST_CASE(row_13_requests_arrive_and_replies_do_not, quorum)
+BOOST_FIXTURE_TEST_CASE(row_13_client_without_replies_loses_its_lock, quorum)
 {
     minority("replies vanish", replies(2, majority));
 }
 
-BOOST_FIXTURE_TEST_CASE(row_13_replies_arrive_and_requests_do_not, quorum)
+BOOST_FIXTURE_TEST_CASE(row_13_client_without_requests_loses_its_lock, quorum)
 {
     minority("requests vanish", requests(2, majority));
 }
 
-BOOST_FIXTURE_TEST_CASE(row_15_each_client_reaches_another_majority, quorum)
+BOOST_FIXTURE_TEST_CASE(row_15_clients_with_different_majorities_exclude_each_other, quorum)
 {
     all_work();
     hold(2, "held");
     cut("three majorities", both(0, {3, 4}) + both(1, {0, 4}) + both(2, {0, 1}));
-    go_on({0, 1, 2}, 10);
+    await_grants({0, 1, 2}, 10);
     refused(0, "held", "held");
     finish();
 }
 
-BOOST_FIXTURE_TEST_CASE(F9_nobody_reaches_a_majority, quorum)
+BOOST_FIXTURE_TEST_CASE(F9_no_lock_is_granted_without_a_majority, quorum)
 {
     all_work();
     hold(0, "held");
@@ -143,35 +143,35 @@ BOOST_FIXTURE_TEST_CASE(F9_nobody_reaches_a_majority, quorum)
     finish();
 }
 
-BOOST_FIXTURE_TEST_CASE(row_15_links_that_come_and_go, quorum)
+BOOST_FIXTURE_TEST_CASE(row_15_clients_acquire_locks_despite_broken_links, quorum)
 {
     all_work();
     for (std::size_t round = 0; round < 8; ++round) {
         const bool a_client = round % 2 == 0;
         const std::size_t node = a_client ? site::node_of_client(2) : round % site::servers;
         unplug(node);
-        go_on({0, 1});
+        await_grants({0, 1});
         plug(node);
         if (a_client)
-            go_on({2}, 1);
+            await_grants({2}, 1);
     }
     finish();
 }
 
-// The same with one server, which keeps waiters in order.
-BOOST_AUTO_TEST_CASE(row_11_the_only_server_is_out_of_reach)
+// The same with one server, which has a queue of waiters.
+BOOST_AUTO_TEST_CASE(row_11_client_that_cannot_reach_the_server_loses_its_lock)
 {
     trial t(*the_site(), site::server_url());
     t.hold(2, "held");
     t.ask(0, "held");
     t.work(0, "shared");
     t.work(1, "shared");
-    t.go_on({0, 1});
+    t.await_grants({0, 1});
     t.cut("one client", both(2, {0}));
     t.wait_until("another has it", [&] { return t.grants(0, "held") == 1; });
     t.wait_until("the loss is told",
                  [&] { return t.count(2, verb::lost, "held", "expired") == 1; });
     t.refused(2, "held", "store_unavailable");
-    t.go_on({0, 1});
+    t.await_grants({0, 1});
     t.finish();
 }

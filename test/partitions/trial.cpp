@@ -21,14 +21,14 @@ using chaos::stamp;
 using chaos::verb;
 
 constexpr auto lease_time = 1s;
-// How long anything that has to come may take on a machine that does much else.
+// The longest wait for an expected event on a busy machine.
 constexpr auto patience = 60s;
 const std::string port = "6379";
 
-/// Locks that each client acquires in the end.
+/// The locks that each client acquires at the end.
 const std::vector<std::string> names = {"held", "shared"};
 
-/// Servers without faults: the network has them.
+/// Servers without faults, because the faults are in the network.
 class untouched final : public chaos::deployment
 {
 public:
@@ -90,7 +90,7 @@ void trial::wait_until(const std::string& awaited, const std::function<bool()>& 
             return;
         if (boot_time() > end)
             throw std::runtime_error("it did not happen in time: " + awaited);
-        // A process that writes to a file has no event.
+        // There is no event for a process that writes to a file.
         std::this_thread::sleep_for(5ms);
     }
 }
@@ -125,7 +125,7 @@ void trial::refused(std::size_t client, const std::string& name, std::string_vie
     }
 }
 
-void trial::go_on(const std::vector<std::size_t>& clients, std::size_t times)
+void trial::await_grants(const std::vector<std::size_t>& clients, std::size_t times)
 {
     for (const std::size_t each : clients) {
         const std::size_t before = grants(each);
@@ -196,7 +196,7 @@ void trial::finish()
     for (const std::string& name : names)
         all_.writes[name] = written.writes(name);
 
-    // Violations are checked to the nanosecond; required events may take their time.
+    // Violations are checked to the nanosecond. Required events have more time.
     const chaos::report found = check(all_, {.loss = 200ms, .acquire = 20s});
     for (const chaos::violation& each : found.violations)
         BOOST_TEST_ERROR(chaos::name_of(each.broken)

@@ -15,7 +15,7 @@
 
 namespace leasehold::test {
 
-/// Five servers, and places for three clients, at nodes of their own.
+/// Five servers and places for three clients, each at its own node.
 class site
 {
 public:
@@ -25,15 +25,15 @@ public:
     site();
 
     [[nodiscard]] static std::string redlock_url();
-    [[nodiscard]] static std::string server_url(); ///< Of the first server alone.
+    [[nodiscard]] static std::string server_url(); ///< The URL of the first server only.
     [[nodiscard]] static std::size_t node_of_client(std::size_t client) { return servers + client; }
 
     network net{servers + clients};
     std::vector<std::unique_ptr<redis_server>> masters;
 };
 
-/// Three clients, each a process at a node of its own, which lock and record their beliefs; the
-/// faults of the network; and in the end a check of all records.
+/// Three clients, each a process at its own node, that lock and record their beliefs. The faults of
+/// the network. At the end, a check of all records.
 class trial
 {
 public:
@@ -41,16 +41,17 @@ public:
 
     trial(site& at, const std::string& url);
 
-    /// @name What a client is to do
+    /// @name Commands to a client
     /// @{
     void work(std::size_t client, const std::string& name) { tell(client, "work " + name); }
     void ask(std::size_t client, const std::string& name) { tell(client, "hold " + name); }
-    void hold(std::size_t client, const std::string& name); ///< Waits until it does.
-    /// Has it try until it is refused for this reason.
+    /// Waits until the client holds the lock.
+    void hold(std::size_t client, const std::string& name);
+    /// Lets the client try until it is refused for this reason.
     void refused(std::size_t client, const std::string& name, std::string_view why);
     /// @}
 
-    /// @name What it has written down by now
+    /// @name The records of a client so far
     /// @{
     std::size_t count(std::size_t client, chaos::verb what, std::string_view name = {},
                       std::string_view word = {});
@@ -60,8 +61,8 @@ public:
     }
     /// @}
 
-    /// Each of these clients has got some lock that often from now on.
-    void go_on(const std::vector<std::size_t>& clients, std::size_t times = 3);
+    /// Waits until each of these clients has got some lock so many times from now on.
+    void await_grants(const std::vector<std::size_t>& clients, std::size_t times = 3);
     void wait_until(const std::string& awaited, const std::function<bool()>& reached);
 
     /// @name The network
@@ -71,7 +72,8 @@ public:
     void plug(std::size_t node);
     /// @}
 
-    /// Repairs everything; every client gets the locks once more, and ends. Then all is checked.
+    /// Repairs the network. Every client gets the locks once more, and ends. Then all records are
+    /// checked.
     void finish();
 
 private:
