@@ -1,4 +1,4 @@
-// The header for OpenTelemetry, with a tracer that remembers.
+// The header for OpenTelemetry, with a tracer that stores its spans.
 #include <boost/test/unit_test.hpp>
 
 #include "metrics/every_event.hpp"
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(each_wait_and_each_hold_is_a_span)
     BOOST_TEST(tracer->spans[3]->texts.at("lock.holder") == "0a1b2c3d");
 }
 
-BOOST_AUTO_TEST_CASE(a_wait_that_was_cancelled_is_no_error)
+BOOST_AUTO_TEST_CASE(cancelled_wait_is_no_error)
 {
     auto* const tracer = new remembering_tracer;
     open_telemetry_spans spans{otel::nostd::shared_ptr<otel::trace::Tracer>(tracer)};

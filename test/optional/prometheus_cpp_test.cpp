@@ -1,4 +1,4 @@
-// The header for prometheus-cpp, and what that writes with it.
+// The header for prometheus-cpp, and the page that prometheus-cpp writes with it.
 #include <boost/test/unit_test.hpp>
 
 #include "metrics/every_event.hpp"
@@ -12,7 +12,7 @@
 
 using namespace leasehold;
 
-BOOST_AUTO_TEST_CASE(prometheus_cpp_writes_what_was_counted)
+BOOST_AUTO_TEST_CASE(prometheus_cpp_writes_the_counted_values)
 {
     const auto counted = std::make_shared<metrics>();
     test::tell_every_event(*counted);

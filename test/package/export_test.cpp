@@ -1,5 +1,5 @@
-// What the export macros become: their header is read once for each way to build. First of all, for
-// what else is included should not believe to be on Windows.
+// The values of the export macros: their header is read once for each kind of build. It comes
+// first, because the other headers must not assume Windows.
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 #define EXPORTS TEXT(LEASEHOLD_EXPORT), TEXT(LEASEHOLD_REDIS_EXPORT), TEXT(LEASEHOLD_TESTING_EXPORT)
@@ -43,7 +43,7 @@ static texts all(const char* const (&three)[3])
     return {three, three + 3};
 }
 
-BOOST_AUTO_TEST_CASE(elsewhere_what_is_exported_is_visible)
+BOOST_AUTO_TEST_CASE(exported_symbols_are_visible_outside_windows)
 {
     const std::string visible = "__attribute__((visibility(\"default\")))";
     BOOST_TEST(all(on_this_system) == (texts{visible, visible, visible}),
@@ -55,14 +55,14 @@ BOOST_AUTO_TEST_CASE(static_libraries_on_windows_export_nothing)
     BOOST_TEST(all(static_on_windows) == (texts{"", "", ""}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(a_program_imports_from_every_dll)
+BOOST_AUTO_TEST_CASE(program_imports_from_every_dll)
 {
     const std::string import = "__declspec(dllimport)";
     BOOST_TEST(all(users_of_dlls) == (texts{import, import, import}),
                boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(a_dll_exports_its_own_and_imports_the_others)
+BOOST_AUTO_TEST_CASE(dll_exports_its_own_symbols_and_imports_the_others)
 {
     const std::string import = "__declspec(dllimport)";
     BOOST_TEST(all(redis_dll) == (texts{import, "__declspec(dllexport)", import}),

@@ -1,4 +1,4 @@
-// Not guarded: makes <leasehold/detail/export.hpp> read again.
+// Has no include guard: it makes the compiler read <leasehold/detail/export.hpp> again.
 #undef LEASEHOLD_DETAIL_EXPORT_HPP
 #undef LEASEHOLD_EXPORT
 #undef LEASEHOLD_REDIS_EXPORT

@@ -1,5 +1,5 @@
-// Writes a page with everything that a timeline can show, hostile texts included, to the file that
-// is named.
+// Writes a page with everything that a timeline can show, including hostile texts, to the named
+// file.
 #include "report/page.hpp"
 #include "report/timeline.hpp"
 

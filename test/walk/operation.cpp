@@ -33,7 +33,7 @@ using namespace std::chrono_literals;
     _exit(EXIT_SUCCESS);
 }
 
-/// Ends the count when a lease was renewed.
+/// Ends the count when a lease has been renewed.
 class renewal_observer final : public leasehold::observer
 {
 public:
@@ -54,11 +54,11 @@ asio::awaitable<void> operate(std::string which, std::string url)
     leasehold::client locks(executor, url, which == "renew" ? watching : nullptr);
     locks.async_run(asio::detached);
     leasehold::mutex m(locks, "walk", {.lease_time = 1500ms});
-    for (int i = 0; i < 3; ++i) { // scripts are loaded, and caches are filled
+    for (int i = 0; i < 3; ++i) { // load the scripts and fill the caches
         leasehold::lease held = co_await m.async_lock();
         co_await held.async_release();
     }
-    asio::steady_timer idle(executor, 300ms); // the work after a release is done by then
+    asio::steady_timer idle(executor, 300ms); // the work after a release has ended by then
     co_await idle.async_wait();
 
     if (which == "acquire")
@@ -67,7 +67,7 @@ asio::awaitable<void> operate(std::string which, std::string url)
     if (which == "acquire")
         end_count();
     if (which == "renew") {
-        idle.expires_after(200ms); // the same of an acquire; the renewal is due after 500 ms
+        idle.expires_after(200ms); // the same after an acquire; the renewal is due after 500 ms
         co_await idle.async_wait();
         __gcov_reset();
         watching->counts = true;

@@ -1,4 +1,4 @@
-// A program of a user: nothing of the project but its headers and its library.
+// A program of a user, which uses only the headers and the library of the project.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>

@@ -1,4 +1,4 @@
-// A program of a user that links the simulator, with all that it runs.
+// A program of a user that links the simulator with all its dependencies.
 #include <leasehold.hpp>
 #include <leasehold/testing/host.hpp>
 #include <leasehold/testing/server.hpp>
