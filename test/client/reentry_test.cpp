@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(O6_lost_owner_is_remembered_for_two_lease_times)
     }
 }
 
-BOOST_AUTO_TEST_CASE(each_attempt_has_its_own_entry_id)
+BOOST_AUTO_TEST_CASE(each_reentrant_attempt_has_its_own_id)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));

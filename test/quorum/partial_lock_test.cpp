@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(unreachable_member_does_not_count_after_its_lease)
     BOOST_TEST(s.members[2]->renewals.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(reentry_is_completed_at_a_member_that_connects_later)
+BOOST_AUTO_TEST_CASE(reentrant_acquisition_is_completed_at_a_late_member)
 {
     scripted_quorum s;
     s.connect(0);

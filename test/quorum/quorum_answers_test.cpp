@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(permanently_rejected_release_is_not_repeated_again)
     }
 }
 
-BOOST_AUTO_TEST_CASE(only_the_release_of_the_same_entry_stops_its_creation)
+BOOST_AUTO_TEST_CASE(only_its_own_release_stops_the_creation_of_a_lock)
 {
     struct row
     {

@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(renewal_creates_a_lock_only_on_request_and_in_time)
     BOOST_TEST(m.left("lock:entries") == 20'000);
 }
 
-BOOST_AUTO_TEST_CASE(missing_entry_is_created_beside_existing_ones)
+BOOST_AUTO_TEST_CASE(missing_acquisition_is_added_to_existing_ones)
 {
     member m;
     m.join();
@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(lock_is_not_created_partly_without_memory)
     BOOST_TEST(m.renew(5'000, false, 0, "e2") == 2);
 }
 
-BOOST_AUTO_TEST_CASE(lock_is_freed_when_all_entries_of_its_owner_are_released)
+BOOST_AUTO_TEST_CASE(lock_is_freed_by_the_last_release_of_its_owner)
 {
     member m;
     m.join();
@@ -410,7 +410,7 @@ BOOST_AUTO_TEST_CASE(release_is_published_with_its_fence)
     BOOST_TEST((release("free") == numbers{1, -1, first}));
 }
 
-BOOST_AUTO_TEST_CASE(entries_of_an_earlier_owner_are_removed)
+BOOST_AUTO_TEST_CASE(reentrant_acquisitions_of_an_earlier_owner_are_removed)
 {
     member m;
     m.join();
@@ -429,7 +429,7 @@ BOOST_AUTO_TEST_CASE(entries_of_an_earlier_owner_are_removed)
     BOOST_TEST(m.left("lock:entries") == 6'000);
 }
 
-BOOST_AUTO_TEST_CASE(entries_have_the_ttl_of_their_lock)
+BOOST_AUTO_TEST_CASE(reentrant_acquisitions_have_the_ttl_of_their_lock)
 {
     member m;
     m.join();

@@ -240,7 +240,7 @@ std::string next_of(const request_ptr& one)
 
 BOOST_AUTO_TEST_SUITE(lanes)
 
-BOOST_AUTO_TEST_CASE(acquire_is_undone_by_a_later_release_of_its_owner_and_entry)
+BOOST_AUTO_TEST_CASE(acquire_is_undone_only_by_its_own_later_release)
 {
     const lane all{{asks("a:1"), asks("a:2"), leaves("a:1"), asks("a:1", "e"), leaves("a:2", "e")}};
     BOOST_TEST(is_undone(all, *all.requests[0]));

@@ -836,7 +836,7 @@ void prolong_by_text(config::key_layout keys, const renewal& held, boost::redis:
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(presence_check_reads_the_lock_or_its_entry)
+BOOST_AUTO_TEST_CASE(presence_check_reads_the_lock_or_the_reentrant_acquisition)
 {
     BOOST_TEST(asked_by(ask_for, redisson, "") == (words{"HEXISTS", "a", owner_of_a}),
                boost::test_tools::per_element());
@@ -852,7 +852,7 @@ BOOST_AUTO_TEST_CASE(presence_check_reads_the_lock_or_its_entry)
                asked_by(prolong_by_name, native_keys, "e").at(4)); // the key of the entries
 }
 
-BOOST_AUTO_TEST_CASE(renewal_by_script_hash_names_the_lock_and_its_entry)
+BOOST_AUTO_TEST_CASE(renewal_by_script_hash_names_lock_and_acquisition)
 {
     BOOST_TEST(asked_by(prolong_by_name, redisson, "") ==
                    (words{"EVALSHA", renew_script().sha, "1", "a", owner_of_a, "10000"}),

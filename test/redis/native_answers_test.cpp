@@ -404,7 +404,7 @@ BOOST_AUTO_TEST_CASE(at_most_a_hundred_absent_waiters_are_skipped_in_one_step)
     }
 }
 
-BOOST_AUTO_TEST_CASE(release_frees_a_lock_without_entries_and_waiters)
+BOOST_AUTO_TEST_CASE(release_script_frees_only_a_lock_without_waiters)
 {
     scene s;
     const auto release = [&](const std::string& who) {
@@ -443,7 +443,7 @@ BOOST_AUTO_TEST_CASE(released_lock_is_granted_to_the_first_present_waiter)
     BOOST_TEST(s.leave(ours('d')).at(0) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(lock_is_held_until_each_entry_is_released)
+BOOST_AUTO_TEST_CASE(lock_is_held_until_each_acquisition_is_released)
 {
     scene s;
     BOOST_TEST((s.enter(ours('a'), "x") == numbers{-2, 0, 0, 0, s.now()}));

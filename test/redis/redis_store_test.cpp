@@ -589,7 +589,7 @@ BOOST_AUTO_TEST_CASE(failed_renewal_does_not_affect_the_other_locks)
 
 // A reentrant acquisition that was not counted leaves no mark, which would keep the lock from being
 // freed.
-BOOST_AUTO_TEST_CASE(rejected_reentrant_acquisition_leaves_no_entry)
+BOOST_AUTO_TEST_CASE(rejected_reentrant_acquisition_is_not_stored)
 {
     own_lab lab;
     client_of c(lab);

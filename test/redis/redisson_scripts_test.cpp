@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(repeated_acquire_keeps_its_fence_and_never_shortens)
     BOOST_TEST(s.left() == -1);
 }
 
-BOOST_AUTO_TEST_CASE(entry_counts_once_and_only_for_the_holder)
+BOOST_AUTO_TEST_CASE(reentrant_acquisition_counts_once_for_the_holder_only)
 {
     scene s;
     BOOST_TEST((s.acquire(ours('a'), {.entry = "x"}) == numbers{-2, 0, 0, s.now()}));
@@ -356,7 +356,7 @@ BOOST_AUTO_TEST_CASE(renewal_that_fails_is_reported_for_its_lock_alone)
     });
 }
 
-BOOST_AUTO_TEST_CASE(release_frees_a_lock_without_entries_and_waiters_and_publishes)
+BOOST_AUTO_TEST_CASE(last_release_without_waiters_frees_and_publishes)
 {
     scene s;
     BOOST_TEST(s.release(ours('a')) == -2);
@@ -605,7 +605,7 @@ BOOST_AUTO_TEST_CASE(released_lock_is_granted_to_the_first_present_waiter)
     BOOST_TEST(!s.exists(stock));
 }
 
-BOOST_AUTO_TEST_CASE(lock_is_held_until_each_entry_is_released)
+BOOST_AUTO_TEST_CASE(lock_is_held_until_each_acquisition_is_released)
 {
     scene s;
     s.acquire(ours('a'));

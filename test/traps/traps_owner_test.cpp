@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(owner_can_be_passed_to_another_process_as_text)
     BOOST_TEST(after.code() == error_code(errc::lost));
 }
 
-BOOST_AUTO_TEST_CASE(entry_of_another_process_keeps_the_lock_of_a_dead_holder)
+BOOST_AUTO_TEST_CASE(reentrant_acquisition_of_another_process_keeps_the_lock)
 {
     redis_fixture s;
     test_client b(s.context, s.direct());

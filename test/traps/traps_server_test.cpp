@@ -469,7 +469,7 @@ BOOST_AUTO_TEST_CASE(P3_shutdown_ends_waiters_and_releases_leases)
     BOOST_TEST(a.stats().waiting == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(P3_shutdown_releases_every_entry)
+BOOST_AUTO_TEST_CASE(P3_shutdown_releases_every_reentrant_acquisition)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
