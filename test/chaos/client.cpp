@@ -596,9 +596,9 @@ private:
         }
     }
 
-    /// One lock of its own, however long it takes: a probe writes and releases, a try releases, the
-    /// others stay until it is lost, or "settle" comes, or a minute has passed. A lock that a
-    /// replica is slow to confirm is requested again.
+    /// Acquires one lock without a time limit. A probe writes and releases, a try releases, and the
+    /// other ways keep the lease until it is lost, "settle" is read, or a minute has passed. A lock
+    /// that a replica confirms slowly is requested again.
     asio::awaitable<void> once(std::string name, std::string_view how)
     {
         const mutex lock(locks_, name, options());

@@ -70,7 +70,7 @@ public:
     void tell(std::size_t place, const std::string& line);
     /// Whether the client has printed the line by now.
     bool has_said(std::size_t place, const std::string& line);
-    /// The rest of a printed line with this beginning; empty if there is none.
+    /// The rest of a printed line with this beginning; empty: there is none.
     std::string said_after(std::size_t place, const std::string& beginning);
     /// Waits until the client ends. A client that does not end is killed, and counts as failed.
     void wait(std::size_t place, std::chrono::milliseconds limit);

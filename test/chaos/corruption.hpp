@@ -41,7 +41,7 @@ enum class corruption : std::uint8_t
 
 [[nodiscard]] const char* name_of(corruption how) noexcept;
 
-/// Corrupts a copy, at a place that the seed chooses; empty if the record has no such place.
+/// Corrupts a copy, at a place that the seed selects; empty: the record has no such place.
 [[nodiscard]] std::optional<record> corrupted(const record& run, corruption how,
                                               std::uint64_t seed);
 

@@ -78,10 +78,10 @@ struct event
 
 [[nodiscard]] std::string_view name_of(verb kind) noexcept;
 
-/// One line with its end: `AT VERB NAME OP FENCE NUMBER FLAG WORD`; an unused field is `-`.
+/// One line with its end: `AT VERB NAME OP FENCE NUMBER FLAG WORD`. An unused field is `-`.
 [[nodiscard]] std::string to_line(const event& e);
 
-/// Reads the output of `to_line`, with or without the end of the line; empty for any other text.
+/// Reads the output of `to_line`, with or without the end of the line; empty: any other text.
 [[nodiscard]] std::optional<event> parse_line(std::string_view line);
 
 /// The way in which a client process ended.

@@ -28,7 +28,7 @@ public:
     /// Repairs everything.
     void heal();
 
-    /// The faults so far; those that have not ended yet have no end.
+    /// The faults so far. Faults that have not ended yet have no end.
     [[nodiscard]] const std::vector<fault>& log() const noexcept { return log_; }
 
 private:

@@ -42,7 +42,7 @@ enum class fault_kind : std::uint8_t
     kill_sentinel,
     move_slot, ///< The slot of a lock is moved to another master.
 
-    /// Of a lock; then the cluster serves no slot.
+    /// The slot of a lock gets no node, and then the cluster serves no slot.
     orphan_slot,
     /// @}
     /// @name At one of a quorum
@@ -72,7 +72,7 @@ enum class fault_kind : std::uint8_t
 /// Whether data that the only server has confirmed may be gone afterwards.
 [[nodiscard]] bool loses_data(fault_kind kind, persistence how) noexcept;
 
-/// The place of a fault at a server; there is one at a time.
+/// The place of a fault at a server. There is one such fault at a time.
 inline constexpr std::size_t the_server = ~std::size_t{0};
 
 struct planned_fault
@@ -96,8 +96,9 @@ struct plan_settings
     std::size_t clients = 0;
 };
 
-/// The faults and their times, in order; determined by the seed alone. Each kind comes once before
-/// one comes again, no two are in one place at a time, and sometimes there is no fault for a while.
+/// The faults and their times, in order, determined by the seed alone. Each kind is used once
+/// before a kind is repeated, no two faults are at one place at a time, and sometimes there is no
+/// fault for a while.
 [[nodiscard]] std::vector<planned_fault> make_plan(std::uint64_t seed, const plan_settings& how);
 
 } // namespace leasehold::test::chaos

@@ -9,8 +9,8 @@
 namespace leasehold::test::chaos {
 
 /// The events of a round, for `report::write_page`: a lane for each lock in each process and for
-/// each fault target. Around the first violation, or the last seconds if there is none; no more
-/// than a browser can draw.
+/// each fault target. Shows the time around the first violation, or the last seconds if there is
+/// none, and no more than a browser can draw.
 [[nodiscard]] std::string page_of(const record& all, const report& found, std::string title);
 
 } // namespace leasehold::test::chaos

@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(a_handler_of_another_context_keeps_that_context_busy)
             const auto lock = std::make_shared<core_fixture::locking>(elsewhere.get_executor());
             const auto other = std::make_shared<core_fixture::waiting>(elsewhere.get_executor());
             const auto done = [&] { return lock->done() || other->done(); };
-            // The other context has a thread of its own; it ends when it has no work.
+            // The other context has its own thread, and ends when it has no work.
             std::jthread thread;
             const auto guard = asio::make_work_guard(elsewhere);
             thread = std::jthread([&] { elsewhere.run(); });

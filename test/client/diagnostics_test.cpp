@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(rejected_request_reports_the_message_of_the_server)
     BOOST_TEST((limited.waited == 100ms));
 }
 
-// The handler of a cancelled wait learns why the wait took so long.
+// The handler of a cancelled wait gets the reason why the wait took so long.
 BOOST_AUTO_TEST_CASE(cancelled_wait_reports_the_last_failure)
 {
     unobserved_fixture e;

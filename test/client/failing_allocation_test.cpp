@@ -57,7 +57,7 @@ struct scene
 {
     std::shared_ptr<memory_space> space = std::make_shared<memory_space>();
     asio::io_context context;
-    asio::cancellation_signal signal; ///< Of the operation under test.
+    asio::cancellation_signal signal; ///< The signal of the operation under test.
     std::vector<std::shared_ptr<fate>> fates;
     std::vector<std::weak_ptr<fate>> handlers;
     std::unique_ptr<client> other;

@@ -251,8 +251,8 @@ BOOST_AUTO_TEST_CASE(handed_off_lease_is_renewed_and_lost_like_any_other)
     BOOST_TEST(code(*lost) == errc::lost);
 }
 
-// The store may have lost the lock before the handoff. The new holder learns that no later than the
-// previous one would have.
+// The store may have lost the lock before the handoff. The new holder gets the report no later than
+// the previous one would have.
 BOOST_AUTO_TEST_CASE(handoff_does_not_postpone_the_renewal)
 {
     core_fixture e;

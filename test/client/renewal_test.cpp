@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(R10_lease_ends_at_its_longest_hold)
     BOOST_TEST(held.valid());
     e.advance(1ms);
     BOOST_TEST(code(*lost) == errc::hold_limit);
-    // The holder keeps the object and does nothing; the key is still deleted.
+    // The holder keeps the object and does nothing, and the key is still deleted.
     BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
     BOOST_TEST(e.last_release().owner == e.last_acquire().owner);
     e.fail_release(errc::outcome_unknown); // the release is repeated until its outcome is known

@@ -345,7 +345,8 @@ BOOST_AUTO_TEST_CASE(silent_store_gets_a_bounded_number_of_requests)
     e.advance(60s);
     BOOST_TEST(!op->done());
     BOOST_TEST(e.stats().acquires_sent <= 13u);
-    // Each may still have been executed; each is released, with retries, until its TTL has passed.
+    // Each request may still have been executed, so each is released, with retries, until its TTL
+    // has passed.
     BOOST_TEST(e.stats().orphans <= 8u);
     BOOST_TEST(e.stats().releases_sent <= 100u);
     BOOST_TEST(e.time.wakes() < 400u);

@@ -184,12 +184,13 @@ BOOST_AUTO_TEST_CASE(late_not_owner_reply_is_dated_by_its_request)
 {
     release steps = orphan();
     steps.due(start, true);
-    // Sent before the limit of the acquire, answered after it: the release is sent once more, now.
+    // The release was sent before the limit of the acquire and answered after it, so it is sent
+    // again, now.
     BOOST_TEST((steps.replied(reply::not_owner, start + 7s) == action::send));
     BOOST_TEST((steps.replied(reply::not_owner, start + 8s) == action::done));
 }
 
-// The acquire was answered after all: its grant can be released now, and no later one comes.
+// The acquire was answered: its grant can be released now, and no later grant follows.
 BOOST_AUTO_TEST_CASE(orphan_of_an_answered_acquire_is_released_at_once)
 {
     release paused = orphan();

@@ -1,4 +1,4 @@
-// The entry that libFuzzer calls; compiled once for each target.
+// The function that libFuzzer calls. It is compiled once for each target.
 #include "fuzz/targets.hpp"
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The first line contains the watched names, separated by blanks; the rest is sent by the server.
+// The first line contains the watched names, separated by blanks, and the rest is sent by the
+// server.
 #include "fuzz/server_stream.hpp"
 #include "fuzz/targets.hpp"
 

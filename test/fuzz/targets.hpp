@@ -50,7 +50,7 @@ inline void require(bool kept, const char* promise, std::string_view more = {})
         fail(std::string(promise) + (more.empty() ? "" : ": ") + quoted(more));
 }
 
-/// The text before the first line end; `rest` becomes the text after it.
+/// The text before the first line end. `rest` becomes the text after it.
 std::string_view take_line(std::string_view& rest);
 
 } // namespace leasehold::fuzz

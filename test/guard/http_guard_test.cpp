@@ -36,7 +36,7 @@ using asio::ip::tcp;
 
 const std::string field{guard::http_field};
 
-/// The server, on a thread of its own.
+/// The server, on its own thread.
 class running_server
 {
 public:

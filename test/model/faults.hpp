@@ -15,7 +15,7 @@ void expire(state& s);
 
 /// The connection is lost. Its requests may still be executed or not, and get no reply.
 void disconnect(state& s, const setting& g, int client);
-/// `noticed`: the server knows that the client does not receive notifications any more.
+/// `noticed`: the server has noticed that the client does not receive notifications any more.
 void crash(state& s, int client, bool noticed);
 /// Only the connection of the notifications is lost.
 void deafen(state& s, int client);

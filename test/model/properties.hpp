@@ -25,7 +25,7 @@ void believed_by_foreigner(const state& s);
 /// The client uses a fence: larger than every one in use before. `handed_on`: by a local handoff.
 void fence_used(state& s, const setting& g, int client, bool handed_on);
 
-/// The property that the state violates; null if there is none.
+/// The property that the state violates, or null.
 const char* wrong_in(const state& s, const setting& g) noexcept;
 
 /// Whether every waiter has got the lock and no data is left.

@@ -16,7 +16,7 @@ struct outcome
 {
     enum class end : std::uint8_t
     {
-        complete, ///< Every state that can be reached was checked; no property is violated.
+        complete, ///< Every state that can be reached was checked, and none violates a property.
         found,
         cut_off, ///< There are more states than allowed.
     } how = end::complete;
@@ -24,7 +24,7 @@ struct outcome
     std::uint64_t states = 0;
     std::uint64_t transitions = 0;
     std::size_t memory = 0; ///< In bytes, at the end.
-    /// The path from the first state to the violation; a shortest one.
+    /// A shortest path from the first state to the violation.
     std::vector<successor> path{};
 };
 

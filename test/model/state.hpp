@@ -82,12 +82,13 @@ struct keys
 {
     enum flag : std::uint8_t
     {
-        whole_lease = 1,      ///< The key lives for the lease; otherwise for a claim only.
+        /// The key lives for the lease time. Otherwise it lives for a claim only.
+        whole_lease = 1,
         waited_for = 2,       ///< `w`: there is a waiter.
-        entered = 4,          ///< `e`: there are entries.
-        first_entry = 8,      ///< Of the hash of entries.
+        entered = 4,          ///< `e`: there are reentrant acquisitions.
+        first_entry = 8,      ///< In the hash of reentrant acquisitions.
         second_entry = 16,    ///< "
-        entries_shorter = 32, ///< The hash of entries expires before the lock.
+        entries_shorter = 32, ///< The hash of reentrant acquisitions expires before the lock.
         left_free = 64        ///< No waiter gets the lock before the free time ends.
     };
     static constexpr std::uint8_t absent = 128; ///< In the queue: its presence has ended.
@@ -115,7 +116,7 @@ struct message
         none,
         // requests
         set,          ///< SET NX PX GET, the first half of the fast path.
-        incr_granted, ///< INCRBY, the second half; SET has taken the lock.
+        incr_granted, ///< INCRBY, the second half, after SET has taken the lock.
         incr_own,     ///< SET found the owner's own value.
         incr_held,    ///< SET found the value of another owner.
         acquire,      ///< The slow path.

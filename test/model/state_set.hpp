@@ -31,7 +31,8 @@ private:
     static constexpr std::size_t grain = 4;
     static constexpr std::size_t block_size = std::size_t{1} << 22;
 
-    /// For each word which of its bytes are not zero, then these bytes; padded to the grain.
+    /// For each word, a mask of its bytes that are not zero, and then these bytes. Padded to the
+    /// grain.
     struct packed
     {
         std::array<unsigned char, words * 9 + grain> bytes;
@@ -48,7 +49,7 @@ private:
     std::vector<std::unique_ptr<unsigned char[]>> blocks_;
     std::size_t used_ = block_size;     ///< The used part of the last block.
     std::vector<std::uint32_t> places_; ///< In units of the grain.
-    /// Open addressing; a slot holds the number + 1 and some bits of the hash. 0: empty.
+    /// Open addressing. A slot holds the number + 1 and some bits of the hash, or 0: empty.
     std::vector<std::uint64_t> table_;
 };
 

@@ -30,7 +30,7 @@ using test::numbers;
 using test::words;
 
 constexpr std::int64_t server_time = 1'700'000'000'000'000;
-constexpr unsigned number = 3; ///< Of the member.
+constexpr unsigned number = 3; ///< The number of the member.
 
 struct member_fixture : test::masters_fixture, quorum::member_listener
 {

@@ -214,7 +214,7 @@ public:
         context_.stop();
     }
 
-    /// Until `over`.
+    /// Works until `over` is set.
     void work(const std::atomic<bool>& over)
     {
         while (!over) {

@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(client_record_in_a_cluster_has_its_own_slot)
     is_this_process(told(other));
 }
 
-// A quorum has keys of its own, so the layout does not matter.
+// A quorum has its own keys, so the layout does not matter.
 BOOST_AUTO_TEST_CASE(client_record_is_written_to_each_quorum_member)
 {
     quorum_deployment members;

@@ -103,9 +103,9 @@ struct server_side
     connection::ended run_done;
     connection::ended receive_done;
     std::optional<boost::redis::any_adapter> pushes;
-    boost::redis::config settings; ///< Of the last run.
+    boost::redis::config settings; ///< The settings of the last run.
     int runs = 0;
-    int cancels = 0;   ///< Of any kind.
+    int cancels = 0;   ///< The number of cancellations of any kind.
     bool deaf = false; ///< Requests are not ended with their connection.
 };
 

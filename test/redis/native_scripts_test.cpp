@@ -57,7 +57,7 @@ struct block
 {
     std::int64_t last;
     std::int64_t count;
-    std::int64_t clock; ///< Of the server, in fences.
+    std::int64_t clock; ///< The clock of the server, in fences.
 };
 
 block drawn(const std::vector<std::int64_t>& said)

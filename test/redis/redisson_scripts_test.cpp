@@ -45,7 +45,7 @@ struct asked
     std::int64_t fences = 1;
     std::int64_t latest = 0;
     std::int64_t retention = 0;
-    std::string entry{};            ///< Of `acquire` alone.
+    std::string entry{};            ///< Only for `acquire`.
     std::string tells = "0";        ///< Report the holder: 0, 1, or - without the right to.
     std::int64_t presence = 20'000; ///< For `wait` and `leave`.
     std::int64_t claim = 2'000;

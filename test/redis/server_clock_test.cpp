@@ -12,7 +12,7 @@ using namespace leasehold::redis_store;
 using namespace std::chrono_literals;
 
 constexpr std::int64_t second = 1'000'000;
-constexpr std::int64_t server = 1'700'000'000 * second; ///< At `start`.
+constexpr std::int64_t server = 1'700'000'000 * second; ///< The clock of the server at `start`.
 constexpr clock::time_point start{1000s};
 
 } // namespace

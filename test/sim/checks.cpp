@@ -344,8 +344,8 @@ void checks::dispossess(const actor& a)
 void checks::check_order(const possession& mine, name_state& n)
 {
     const std::uint64_t fence = mine.held->fence();
-    // A member knows when it may have lost fences; but an owner that lost the lock before the reply
-    // to its acquire has the smaller one.
+    // A member that may have lost fences takes that into account, but an owner that lost the lock
+    // before the reply to its acquire has the smaller fence.
     const bool kept = trial_.scenario.is_quorum();
     const bool doubtful = n.broken != never && (kept ? mine.granted <= n.highest_at
                                                      : trial_.now() <= n.broken + longest_request);
@@ -728,8 +728,8 @@ void checks::look_for_orphans_at(testing::server& member)
                                                const auto core = p.core.lock();
                                                return core != nullptr && core->gives_back(owner);
                                            });
-        // A request that is executed again after the reply "held" may be granted without a waiter;
-        // its TTL bounds it.
+        // A request that is executed again after the reply "held" may be granted without a waiter.
+        // The TTL of the lock limits that.
         const bool told = had || !trial_.duplicates;
         const bool sound = n.broken == never && !trial_.stepped_back && !trial_.clocks_beyond;
         if (!wanted && !crashed && !lost && !stranded && !under_way && !left_behind &&

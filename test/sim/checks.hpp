@@ -34,7 +34,7 @@ public:
 
     void told_lost(actor& a, lease& held, process& client, error_code reason);
 
-    /// Checks all leases; at certain moments, and regularly.
+    /// Checks all leases, at certain moments and regularly.
     void probe();
     void probe_regularly();
 

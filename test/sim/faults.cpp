@@ -196,8 +196,8 @@ std::optional<std::size_t> faults::shard_of(const fault& f) const
                     : trial_.cluster->shard_of(trial_.names[f.name % scenario.names].text);
 }
 
-/// The names that a fault affects: in a cluster a fault of a shard, or of the path to it, does not
-/// affect the others; but a slot that moves is in two.
+/// The names that a fault affects. In a cluster, a fault of a shard or of the path to it does not
+/// affect the names of other shards, but a slot that moves belongs to two shards.
 std::vector<name_state*> faults::concerned(const fault& f)
 {
     const auto shard = shard_of(f);
@@ -222,7 +222,7 @@ bool faults::is_too_much(const fault& f) const
         return true;
     if (!trial_.scenario.is_quorum() || !is_forgetting(f.what))
         return false;
-    // A fault of all members at once is allowed; the rest of one in a shrunk plan is not.
+    // A fault of all members at once is allowed. The rest of such a fault in a shrunk plan is not.
     const auto& all = trial_.scenario.faults;
     const auto group = std::count_if(all.begin(), all.end(), [&](const fault& each) {
         return each.together && each.what == f.what && each.at == f.at;

@@ -40,7 +40,7 @@ constexpr auto patience = 1s;
 
 enum class operation
 {
-    lock,       ///< Of a free name.
+    lock,       ///< The lock of a free name.
     lock_taken, ///< Behind another client, which releases during the wait.
     enter,      ///< Under the owner of a lease of another client.
     renew,      ///< Twice, with a wait for a loss.
@@ -331,7 +331,7 @@ public:
     party holder{*world_, server_, how(), "holder"};
     party next{*world_, server_, how(), "next"};
     std::unique_ptr<asio::cancellation_signal> signal =
-        std::make_unique<asio::cancellation_signal>(); ///< Of the operation.
+        std::make_unique<asio::cancellation_signal>(); ///< The cancellation of the operation.
     duty tested;
 
 private:

@@ -19,7 +19,7 @@ struct regression
     plan scenario;
     mutant finds = mutant::none; ///< The deliberate error that is the defect: `finds MUTANT`.
 
-    /// The plan in another world; 0 is the one in which it was found.
+    /// The plan in another world, or 0: the world in which it was found.
     [[nodiscard]] plan in_world(std::uint64_t number) const;
 };
 

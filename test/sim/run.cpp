@@ -33,7 +33,7 @@ void perform(trial& t, processes& clients, checks& judge)
     if (t.scenario.is_quorum())
         t.world.run_until(t.now() + t.scenario.longest_lease() + std::chrono::seconds(1));
     judge.nothing_left();
-    // Until the server has noticed the connections that ended.
+    // Waits until the server has noticed the connections that ended.
     if (!t.scenario.is_quorum())
         t.world.run_until(t.now() + std::chrono::seconds(2));
     judge.nobody_listens();

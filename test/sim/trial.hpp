@@ -116,7 +116,7 @@ struct grant_record
     std::uint64_t first;
     std::uint32_t count;
     clock::time_point when;
-    const lock_options* options = nullptr; ///< Of the owner of its first fence.
+    const lock_options* options = nullptr; ///< The options of the owner of its first fence.
     std::uint32_t voters = 0;              ///< Members of a quorum that have accepted it.
     bool repeated = false;                 ///< Another reply contained the last fence of the block.
     bool plain = false;                    ///< Granted without a check of the queue.
@@ -212,7 +212,7 @@ public:
                 last = std::max(last, shard_trouble[shard]);
         return last;
     }
-    /// Of any name.
+    /// The trouble of any name.
     [[nodiscard]] clock::time_point any_trouble() const noexcept
     {
         clock::time_point last = troubled_until;

@@ -282,7 +282,7 @@ public:
     std::shared_ptr<detail::client_state> core = detail::client_state::make(
         context.get_executor(), store, seen, time.make_source());
     waiting running{context.get_executor()};
-    std::uint64_t fence = 1; ///< Of the next grant.
+    std::uint64_t fence = 1; ///< The fence of the next grant.
     bool renew_all_when_asked = false;
 
     /// Leases that a test keeps to the end.

@@ -7,7 +7,7 @@
 
 namespace leasehold::test {
 
-/// For test cases, and suites, of one layout; on the other they are skipped:
+/// For test cases and suites of one layout, which are skipped on the other:
 /// `BOOST_AUTO_TEST_CASE(name, *only_on(config::key_layout::redisson))`.
 inline boost::unit_test::precondition only_on(config::key_layout layout)
 {

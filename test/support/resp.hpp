@@ -28,9 +28,9 @@ struct resp_value
     };
 
     kind type = kind::nil;
-    std::string text;              ///< Of a status, an error, a string.
-    std::int64_t number = 0;       ///< Of an integer or a boolean.
-    std::vector<resp_value> items; ///< Of an array or a push.
+    std::string text;              ///< The text of a status, an error or a string.
+    std::int64_t number = 0;       ///< The value of an integer or a boolean.
+    std::vector<resp_value> items; ///< The values of an array or a push.
 
     bool is_nil() const noexcept { return type == kind::nil; }
     bool is_error() const noexcept { return type == kind::error; }

@@ -141,7 +141,7 @@ public:
         c.asked = {kind::acquire, answer::none, now, byte(of * 4 + c.attempt), plain};
     }
 
-    /// The outstanding acquire is lost and may still be executed; another waiter, with the grace or
+    /// The outstanding acquire is lost and may still be executed. Another waiter, with the grace or
     /// without it, waits for its grant.
     void lose_request(unsigned of, std::uint8_t plain) noexcept
     {

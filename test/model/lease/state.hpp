@@ -27,35 +27,37 @@ enum class mistake : std::uint8_t
 
 struct setting
 {
-    std::uint8_t failures = 1; ///< Times that a member cannot be reached; one at a time.
-    std::uint8_t forgets = 0;  ///< Times that one loses all its data.
-    std::uint8_t losses = 0;   ///< Replies that are lost.
+    /// The number of times that a member cannot be reached. One at a time.
+    std::uint8_t failures = 1;
+    std::uint8_t forgets = 0; ///< The number of times that a member loses all its data.
+    std::uint8_t losses = 0;  ///< The number of replies that are lost.
     mistake wrong = mistake::none;
 };
 
 struct node
 {
-    std::uint8_t holder;  ///< 0 none, 1 the client, 2 the other owner.
-    std::uint8_t until;   ///< It is held then, and not later.
-    std::uint8_t silent;  ///< Until then nothing is granted.
-    std::uint8_t down;    ///< The client cannot reach it.
-    std::uint8_t known;   ///< As in `fsm::member_leases`; 0: not at all.
-    std::uint8_t renews;  ///< When a renewal was sent that has not arrived, plus one; 0: none.
-    std::uint8_t creates; ///< The same of a request to create the lock.
-    std::uint8_t limit;   ///< The latest time for that.
+    std::uint8_t holder; ///< 0 none, 1 the client, 2 the other owner.
+    std::uint8_t until;  ///< The lock is held until this time.
+    std::uint8_t silent; ///< The member grants no lock until this time.
+    std::uint8_t down;   ///< The client cannot reach the member.
+    std::uint8_t known;  ///< As in `fsm::member_leases`, or 0: not known.
+    /// When a renewal was sent that has not arrived, plus one, or 0: there is none.
+    std::uint8_t renews;
+    std::uint8_t creates; ///< The same for a request to create the lock.
+    std::uint8_t limit;   ///< The latest time for that request.
 };
 
 struct state
 {
     std::array<node, members> nodes;
     std::uint8_t now;
-    std::uint8_t deadline; ///< The client holds the lock before that; 0: it was lost.
+    std::uint8_t deadline; ///< The client holds the lock before this time. 0: it was lost.
     // A renewal.
-    std::uint8_t began;    ///< Plus one; 0: none is outstanding.
+    std::uint8_t began;    ///< The time of its begin plus one, or 0: none is outstanding.
     std::uint8_t pending;  ///< Members that may still answer.
     std::uint8_t has;      ///< Members that have renewed the lock.
-    std::uint8_t lacks;    ///< Members that do not have it.
-    std::uint8_t free;     ///< Of these, those where it is free.
+    std::uint8_t lacks;    ///< Members without the lock.
+    std::uint8_t free;     ///< Those of them at which the lock is free.
     std::uint8_t creating; ///< Members that may still report that they created it.
     std::uint8_t created;
     std::uint8_t settled;
@@ -68,9 +70,9 @@ struct state
 struct step
 {
     state to;
-    const char* what; ///< As text, of the member `where`.
+    const char* what; ///< A text about the member `where`.
     int where = -1;
-    const char* wrong = nullptr; ///< The promise that is broken.
+    const char* wrong = nullptr; ///< The violated promise.
 };
 
 [[nodiscard]] state first_state(const setting& g);

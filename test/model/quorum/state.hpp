@@ -25,11 +25,11 @@ inline constexpr unsigned owners = clients * attempts;
 enum class mistake : std::uint8_t
 {
     none,
-    each_counts,         ///< Members count by themselves, the client takes the largest.
-    equal_is_accepted,   ///< A member accepts a value that it has accepted before.
-    largest_is_taken,    ///< Without a second round.
+    each_counts,         ///< Members count by themselves, and the client takes the largest fence.
+    equal_is_accepted,   ///< A member accepts a value for the second time.
+    largest_is_taken,    ///< The largest fence is used without a second round.
     minority_grants,     ///< One member is enough.
-    no_epoch,            ///< The others are read, and adopt nothing.
+    no_epoch,            ///< The other members are read, and adopt nothing.
     nothing_read,        ///< A blank server begins at nothing.
     older_epochs_served, ///< A member does not check the epoch of a request.
     blank_servers_grant, ///< The loss of a member's data is not noticed.
@@ -39,25 +39,29 @@ enum class mistake : std::uint8_t
     raised_for_others,   ///< The second round does not check the owner of the lock.
     earlier_answers,     ///< The replies to the earlier acquire count for this one.
     nonce_ignored,       ///< A member accepts a write from before its loss of data.
-    one_look_is_enough,  ///< Servers that were blank, each at some time, begin anew.
-    beginning_not_kept,  ///< A seed does not say with which others the member begins anew.
-    beginning_ignored,   ///< Missing seeds are sent, whatever was lost since.
+    /// Servers begin again that were each blank at some time, perhaps not at once.
+    one_look_is_enough,
+    beginning_not_kept, ///< A seed does not contain the members that begin again together.
+    beginning_ignored,  ///< Missing seeds are sent, whatever data was lost since then.
     count_,
 };
 
 struct setting
 {
-    std::array<std::uint8_t, clients> acquires{1, 1}; ///< Of each client, one after the other.
-    std::uint8_t forgets = 0;                         ///< Times that a member loses all its data.
-    std::uint8_t restarts = 0; ///< Times that one becomes blank and loses nothing.
-    bool timed = true;         ///< A hold ends with its lease; otherwise at any moment.
-    bool anew = false;         ///< In the beginning all are blank.
+    /// The acquires of each client, one after another.
+    std::array<std::uint8_t, clients> acquires{1, 1};
+    /// The number of times that a member loses all its data.
+    std::uint8_t forgets = 0;
+    /// The number of times that a member becomes blank and loses nothing.
+    std::uint8_t restarts = 0;
+    bool timed = true; ///< A hold ends with its lease. Otherwise it ends at any moment.
+    bool anew = false; ///< All members are blank in the beginning.
     mistake wrong = mistake::none;
 };
 
 struct node
 {
-    std::uint8_t holder; ///< Its acquisition plus one; 0: none.
+    std::uint8_t holder; ///< The acquisition of the holder plus one, or 0: there is none.
     std::uint8_t largest;
     std::uint8_t floor;
     std::uint8_t epoch;
@@ -82,11 +86,11 @@ struct client
     std::uint8_t epoch;
     std::uint8_t round;
     std::uint8_t counted;                    ///< The largest, for `each_counts`.
-    std::array<std::uint8_t, members> first; ///< Replies, plus one; 0: none.
+    std::array<std::uint8_t, members> first; ///< Replies plus one, or 0: there is none.
     std::array<std::uint8_t, members> second;
 };
 
-/// Of one acquisition.
+/// The requests of one acquisition.
 struct request
 {
     std::uint8_t epoch;
@@ -142,10 +146,10 @@ static_assert(sizeof(state) < 160);
 struct step
 {
     state to;
-    const char* what; ///< As text, of `who` and `where`.
+    const char* what; ///< A text about `who` and `where`.
     int who = -1;
     int where = -1;
-    const char* wrong = nullptr; ///< The promise that is broken.
+    const char* wrong = nullptr; ///< The violated promise.
 };
 
 [[nodiscard]] state first_state(const setting& g);
