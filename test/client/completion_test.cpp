@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(handler_is_called_properly_at_every_end_of_every_operation)
 
 // If the executor belongs to another context, the handler runs there and nowhere else. That context
 // stays busy until then.
-BOOST_AUTO_TEST_CASE(a_handler_of_another_context_keeps_that_context_busy)
+BOOST_AUTO_TEST_CASE(handler_of_another_context_keeps_that_context_busy)
 {
     for (const ending_case& each : cases) {
         BOOST_TEST_CONTEXT(each.name)

@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(try_waits_for_the_info_of_an_unknown_holder)
     BOOST_TEST(e.store->described().size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(try_waits_at_most_100_ms_for_holder_info_and_once_in_10_s)
+BOOST_AUTO_TEST_CASE(try_waits_briefly_and_rarely_for_holder_info)
 {
     core_fixture e(describing_store());
     diagnostics details;

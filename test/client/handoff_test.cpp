@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(handoff_respects_the_limits_of_the_handle_and_of_the_first_
 
 // The request continues for the next waiter. The limits of that waiter count, and not those that
 // the request was sent with.
-BOOST_AUTO_TEST_CASE(handoff_limits_come_from_the_first_lease_not_from_a_timed_out_waiter)
+BOOST_AUTO_TEST_CASE(timed_out_waiter_does_not_set_the_handoff_limits)
 {
     core_fixture e;
     const auto generous = e.spec("a", {.handoff_time = 60s});

@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(operations_after_the_end_of_the_context_call_no_handler)
 }
 
 // Even if the handler belongs to another context that continues, in any state of the client.
-BOOST_AUTO_TEST_CASE(handler_of_another_context_is_not_called_after_the_end_of_the_context)
+BOOST_AUTO_TEST_CASE(handler_is_not_called_after_the_end_of_the_client_context)
 {
     enum class client_was
     {

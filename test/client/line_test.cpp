@@ -1205,7 +1205,7 @@ BOOST_AUTO_TEST_CASE(owner_in_doubt_without_a_waiter_is_released_again_after_its
 
 // The store has reported that it does not know the owner. A request that may still be executed must
 // not delay other waiters.
-BOOST_AUTO_TEST_CASE(new_waiter_after_an_owner_in_doubt_does_not_wait_for_its_limit)
+BOOST_AUTO_TEST_CASE(new_waiter_does_not_wait_for_an_owner_in_doubt)
 {
     const auto op = lock("a");
     const std::string owner = last_acquire().owner;

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(empty_lease_has_no_name_fence_or_owner)
 }
 
 // A lease that was released, moved from or never made refers to no lock.
-BOOST_AUTO_TEST_CASE(operations_on_no_lease_complete_with_not_owner_on_the_executor_of_the_handler)
+BOOST_AUTO_TEST_CASE(operation_on_an_empty_lease_completes_with_not_owner)
 {
     static_assert(sizeof(lease) == sizeof(void*));
     core_fixture e;
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(late_not_owner_of_an_earlier_release_keeps_the_orphan)
 }
 
 // Nor does it end a later attempt of a release that a caller waits for.
-BOOST_AUTO_TEST_CASE(late_not_owner_of_an_earlier_release_does_not_end_a_later_one)
+BOOST_AUTO_TEST_CASE(late_reply_of_a_release_does_not_end_a_later_one)
 {
     core_fixture e;
     const auto op = e.release(e.taken(e.spec("a")));

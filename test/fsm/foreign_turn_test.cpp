@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(external_turn_is_at_most_300_ms)
     BOOST_TEST((after(100, clock::duration::max()) == 300ms));
 }
 
-BOOST_AUTO_TEST_CASE(external_turn_after_short_holds_comes_at_random)
+BOOST_AUTO_TEST_CASE(external_turn_after_short_holds_is_random)
 {
     constexpr int times = 20'000;
     for (const clock::duration held : {clock::duration(200us), clock::duration(4ms)}) {

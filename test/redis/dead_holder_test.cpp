@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(lost_notifications_do_not_end_a_lease)
     BOOST_TEST(!second.release(std::move(next.held)));
 }
 
-BOOST_AUTO_TEST_CASE(missing_or_foreign_record_does_not_supersede_a_holder)
+BOOST_AUTO_TEST_CASE(holder_with_a_missing_or_replaced_record_is_not_superseded)
 {
     redis_server server;
     resp_client store = server.connect();

@@ -477,7 +477,7 @@ BOOST_AUTO_TEST_CASE(row_20_lease_survives_a_right_that_is_revoked_and_restored)
     BOOST_TEST(!holder.release(std::move(held)));
 }
 
-BOOST_AUTO_TEST_CASE(row_22_overwritten_lock_is_lost_and_left_alone)
+BOOST_AUTO_TEST_CASE(row_22_overwritten_lock_is_lost_and_left_unchanged)
 {
     redis_server server;
     resp_client store = server.connect();

@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(counter_is_raised_to_the_clock_and_the_largest_seen_fence)
     BOOST_TEST(s.value(fence) == "x1");
 }
 
-BOOST_AUTO_TEST_CASE(key_of_another_type_is_named_and_left_alone)
+BOOST_AUTO_TEST_CASE(key_of_another_type_is_named_and_left_unchanged)
 {
     scene s;
     s.client.done({"LPUSH", stock, "x"});
@@ -336,7 +336,7 @@ BOOST_AUTO_TEST_CASE(free_lock_is_granted_to_the_first_present_waiter)
     BOOST_TEST(s.is_line({}));
 }
 
-BOOST_AUTO_TEST_CASE(first_waiter_acquires_and_learns_of_other_waiters)
+BOOST_AUTO_TEST_CASE(acquire_of_the_first_waiter_reports_other_waiters)
 {
     scene s;
     s.acquire(ours('a'));

@@ -363,7 +363,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(refusals)
 
 // S4
-BOOST_AUTO_TEST_CASE(key_of_another_type_is_reported_and_left_alone)
+BOOST_AUTO_TEST_CASE(key_of_another_type_is_reported_and_left_unchanged)
 {
     own_lab lab;
     client_of c(lab);
@@ -863,7 +863,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_an_older_counter_with_large_blocks)
 }
 
 // The last fence is the largest integer that a double represents exactly.
-BOOST_AUTO_TEST_CASE(exhausted_counter_is_rejected_and_left_alone)
+BOOST_AUTO_TEST_CASE(exhausted_counter_is_rejected_and_left_unchanged)
 {
     own_lab lab;
     client_of c(lab);

@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(counter_without_a_retention_never_expires)
     }
 }
 
-BOOST_AUTO_TEST_CASE(counter_without_a_fence_is_rejected_and_left_alone)
+BOOST_AUTO_TEST_CASE(counter_without_a_fence_is_rejected_and_left_unchanged)
 {
     scene s;
     for (const std::string text : {"x", "1.5", "9007199254740991"}) {
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(counter_without_a_fence_is_rejected_and_left_alone)
     BOOST_TEST((s.acquire(ours('a')) == numbers{1, 9007199254740991, 1, s.now()}));
 }
 
-BOOST_AUTO_TEST_CASE(key_of_another_type_is_named_and_left_alone)
+BOOST_AUTO_TEST_CASE(key_of_another_type_is_named_and_left_unchanged)
 {
     scene s;
     const auto refused = [&](const std::string& why) {
@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(renewal_extends_existing_locks_and_creates_none)
     BOOST_TEST(s.left() == 9'001);
 }
 
-BOOST_AUTO_TEST_CASE(waiter_acquires_a_free_lock_and_learns_of_other_waiters)
+BOOST_AUTO_TEST_CASE(acquire_of_a_free_lock_reports_other_waiters)
 {
     scene s;
     BOOST_TEST((s.wait(ours('a')) == numbers{1, 2 * s.now(), 1, 0, s.now()}));
@@ -451,7 +451,7 @@ BOOST_AUTO_TEST_CASE(waiter_keeps_its_position)
     BOOST_TEST(s.wait(ours('f', 29)).at(2) == -2);
 }
 
-BOOST_AUTO_TEST_CASE(waiter_learns_the_holder)
+BOOST_AUTO_TEST_CASE(reply_to_a_waiter_names_the_holder)
 {
     scene s;
     s.acquire(ours('a'));
@@ -837,7 +837,7 @@ BOOST_AUTO_TEST_CASE(next_owner_queues_while_the_lock_is_left_free)
     BOOST_TEST(s.is_line({ours('b'), next}));
 }
 
-BOOST_AUTO_TEST_CASE(lone_next_owner_respects_the_external_turn)
+BOOST_AUTO_TEST_CASE(single_next_owner_respects_the_external_turn)
 {
     scene s;
     const std::string next = ours('a', 2);

@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(timer_is_cancelled_by_slot_cancel_or_destructor)
         BOOST_TEST((each == asio::error::operation_aborted));
 }
 
-BOOST_AUTO_TEST_CASE(ready_handlers_run_in_an_order_of_the_seed_except_in_a_strand)
+BOOST_AUTO_TEST_CASE(seed_orders_ready_handlers_except_in_a_strand)
 {
     std::vector<std::string> free_orders;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {

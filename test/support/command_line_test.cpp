@@ -45,7 +45,7 @@ struct program
 
 BOOST_AUTO_TEST_SUITE(command_lines)
 
-BOOST_AUTO_TEST_CASE(options_come_in_any_order_and_the_last_counts)
+BOOST_AUTO_TEST_CASE(options_may_have_any_order_and_the_last_counts)
 {
     program p;
     p.read({"--seed", "18446744073709551615", "--trace", "--plan", "--trace", "--seed", "3"});

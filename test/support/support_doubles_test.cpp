@@ -37,7 +37,7 @@ using granted_t = acquire_reply::outcome;
 
 BOOST_AUTO_TEST_SUITE(executor)
 
-BOOST_AUTO_TEST_CASE(tracker_executor_counts_and_knows_where_it_runs)
+BOOST_AUTO_TEST_CASE(tracker_executor_counts_and_detects_where_it_runs)
 {
     asio::io_context context;
     const tracker_executor one(context.get_executor());

@@ -444,7 +444,7 @@ BOOST_AUTO_TEST_CASE(command_may_acquire_its_own_lock_again)
     BOOST_TEST(said().find("left behind") == std::string::npos, said());
 }
 
-BOOST_AUTO_TEST_CASE(missing_right_is_a_fault_of_the_store_not_of_the_arguments)
+BOOST_AUTO_TEST_CASE(missing_right_is_a_fault_of_the_store)
 {
     resp_client client = server.connect();
     client.done({"ACL", "SETUSER", "locks", "on", ">secret", "~*", "&*", "+@all", "-set",
@@ -494,7 +494,7 @@ BOOST_AUTO_TEST_CASE(key_that_cannot_be_released_does_not_delay_the_others)
     BOOST_TEST(!held("z"));
 }
 
-BOOST_AUTO_TEST_CASE(command_that_was_asked_to_end_is_killed_in_time_despite_a_renewal)
+BOOST_AUTO_TEST_CASE(command_is_killed_in_time_despite_a_late_renewal)
 {
     const auto running = start(
         short_lease +
@@ -527,7 +527,7 @@ BOOST_AUTO_TEST_CASE(lost_store_delays_the_exit_no_longer_than_the_lease)
                said());
 }
 
-BOOST_AUTO_TEST_CASE(signal_ends_the_wait_for_a_release_with_the_exit_code_of_the_command)
+BOOST_AUTO_TEST_CASE(signal_ends_the_wait_for_a_release)
 {
     const auto running = start(
         {"--lease", "60s", "stock", "--", "sh", "-c", "echo ready; read done; exit 4"});

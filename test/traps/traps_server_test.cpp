@@ -355,7 +355,7 @@ BOOST_AUTO_TEST_CASE(S3_evicted_lock_is_reported_as_lost)
     BOOST_TEST(s.fields("lock").size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(S4_key_of_another_type_is_reported_and_left_alone)
+BOOST_AUTO_TEST_CASE(S4_key_of_another_type_is_reported_and_left_unchanged)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
@@ -395,7 +395,7 @@ BOOST_AUTO_TEST_CASE(S4_key_of_another_type_is_reported_and_left_alone)
     s.await_gone("lock");
 }
 
-BOOST_AUTO_TEST_CASE(S4_overwritten_lock_is_lost_and_left_alone)
+BOOST_AUTO_TEST_CASE(S4_overwritten_lock_is_lost_and_left_unchanged)
 {
     redis_fixture s;
     test_client a(s.context, s.direct());
