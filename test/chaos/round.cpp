@@ -68,12 +68,12 @@ public:
     void cut_off()
     {
         const std::string& name = set_.names.front();
-        const auto gets_in = [&](std::size_t client, const std::string& how) {
+        const auto await_grant = [&](std::size_t client, const std::string& how) {
             const std::size_t before = grants(client);
             clients_.tell(client, how + name);
             patiently(20s, [&] { return grants(client) > before; });
         };
-        gets_in(0, "try "); // now the client is connected to the master
+        await_grant(0, "try "); // now the client is connected to the master
         const planned_fault cut{.kind = fault_kind::cut_master,
                                 .place = the_server,
                                 .begin = {},
@@ -81,10 +81,10 @@ public:
                                 .detail = 0};
         out_.faults.push_back({.what = name_of(cut.kind), .whom = "server", .begin = boot_time()});
         servers_->begin(cut, out_.faults.back());
-        gets_in(0, "hold ");
+        await_grant(0, "hold ");
         servers_->end(cut, out_.faults.back());
         out_.faults.back().end = boot_time();
-        gets_in(1, "hold ");
+        await_grant(1, "hold ");
     }
 
     /// Every client gets each lock once more, and ends.

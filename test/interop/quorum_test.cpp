@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(each_library_excludes_the_other_at_a_majority)
 {
     quorum_deployment servers(members);
     client_thread ours(servers.settings());
-    next_gets_in(ours, 0);
+    acquire_and_release(ours, 0);
     for (std::size_t i = 0; i < members; ++i)
         wait_until([&] { return servers.is_member(i); });
     peer theirs(places(servers));

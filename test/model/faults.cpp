@@ -59,7 +59,7 @@ void lose(state& s, const keys& instead)
     for (message& m : on_the_way(s))
         if (grants(m) != nobody)
             mark(m, message::stale);
-    if (s.foreign_client == state::foreign_hold::valid && s.data.lock != foreigner)
+    if (s.foreign_client == state::foreign_hold::valid && s.data.lock != external_owner)
         s.foreign_client = state::foreign_hold::gone;
 }
 
@@ -78,7 +78,7 @@ void orphan_messages(state& s, int client)
 bool runs_out(const state& s) noexcept
 {
     const owner o = s.data.lock;
-    if (o == foreigner)
+    if (o == external_owner)
         return s.foreign_client != state::foreign_hold::valid;
     if (!current(s, o))
         return true;
@@ -98,7 +98,7 @@ void expire(state& s)
     s.data.lock = nobody;
     s.data.flags = 0;
     s.open = 1;
-    if (o == foreigner) {
+    if (o == external_owner) {
         if (s.foreign_client == state::foreign_hold::valid)
             s.foreign_client = state::foreign_hold::gone;
         return;

@@ -98,7 +98,7 @@ void believed(const state& s, int i)
         throw violation{"exclusion: a client and a foreign one hold the lock"};
 }
 
-void believed_by_foreigner(const state& s)
+void believed_by_external_client(const state& s)
 {
     for (const client& each : s.clients)
         if (!each.has(client::stale) &&

@@ -21,7 +21,7 @@ void given(state& s, const setting& g, owner o, bool by_short_way);
 /// A client begins to believe that it holds the lock.
 void believed(const state& s, int client);
 /// An external client begins to believe that it holds the lock.
-void believed_by_foreigner(const state& s);
+void believed_by_external_client(const state& s);
 /// The client uses a fence: larger than every one in use before. `handed_on`: by a local handoff.
 void fence_used(state& s, const setting& g, int client, bool handed_on);
 

@@ -277,7 +277,7 @@ private:
     /// Another library compares its value byte by byte when it releases.
     bool mine_to_mark() const noexcept
     {
-        if (data_.lock == foreigner)
+        if (data_.lock == external_owner)
             return has(error::mark_on_foreign);
         return ours(data_.lock) && !has(error::mark_not_set);
     }

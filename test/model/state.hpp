@@ -20,7 +20,7 @@ using fence = std::uint8_t;
 inline constexpr int most_clients = 3;
 inline constexpr int most_attempts = 3;
 inline constexpr owner nobody = 15;
-inline constexpr owner foreigner = 14;
+inline constexpr owner external_owner = 14;
 inline constexpr fence clock_fence = 64;
 
 constexpr std::uint8_t byte(int value) noexcept

@@ -30,7 +30,7 @@ public:
             if (i == 0 || s_.on_the_way[byte(i)] != s_.on_the_way[byte(i - 1)])
                 of_message(i);
         of_keys();
-        of_foreigner();
+        of_external_client();
         of_data();
     }
 
@@ -255,21 +255,22 @@ private:
             });
     }
 
-    void of_foreigner()
+    void of_external_client()
     {
         using hold = state::foreign_hold;
         if (s_.foreign > 0 && s_.foreign_client == hold::none && s_.data.lock == nobody)
             add({step::type::foreign_takes}, [](state& to) {
                 --to.foreign;
-                to.data.lock = foreigner;
+                to.data.lock = external_owner;
                 to.data.flags = keys::whole_lease;
                 to.foreign_client = hold::valid;
                 to.open = 1;
-                believed_by_foreigner(to);
+                believed_by_external_client(to);
             });
         if (s_.foreign_client != hold::none)
             add({step::type::foreign_leaves}, [](state& to) {
-                const bool its_value = to.data.lock == foreigner && !to.data.has(keys::waited_for);
+                const bool its_value = to.data.lock == external_owner &&
+                                       !to.data.has(keys::waited_for);
                 if (to.foreign_client == hold::valid && !its_value)
                     throw violation{"foreign: its release does not find its value"};
                 if (its_value) {

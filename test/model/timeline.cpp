@@ -16,7 +16,7 @@ std::string name_of(owner o)
 {
     if (o == nobody)
         return "nobody";
-    if (o == foreigner)
+    if (o == external_owner)
         return "foreign";
     return client_name(client_of(o)) + std::to_string(number_of(o) + 1);
 }

@@ -36,8 +36,8 @@ struct lab
     explicit lab(std::size_t members, std::uint32_t grants = 0)
         : servers(members), a(settings_of(servers, grants)), b(settings_of(servers, grants))
     {
-        fence = next_gets_in(a, 0, leases_of(300ms));
-        fence = next_gets_in(b, fence, leases_of(300ms));
+        fence = acquire_and_release(a, 0, leases_of(300ms));
+        fence = acquire_and_release(b, fence, leases_of(300ms));
         for (std::size_t i = 0; i < members; ++i)
             wait_until_member(servers, i);
     }
@@ -46,7 +46,7 @@ struct lab
     void grants(int times)
     {
         for (int i = 0; i < times; ++i)
-            fence = next_gets_in(i % 2 == 0 ? a : b, fence, leases_of(10s));
+            fence = acquire_and_release(i % 2 == 0 ? a : b, fence, leases_of(10s));
     }
 
     quorum_deployment servers;
@@ -205,10 +205,10 @@ BOOST_AUTO_TEST_CASE(first_start_needs_all_members)
     BOOST_TEST((refused_by(a, 300ms) == errc::no_quorum));
     servers[2].start();
     lock_options patient = leases_of(300ms);
-    next_gets_in(a, 0, patient);
+    acquire_and_release(a, 0, patient);
     // From here on, a majority is enough.
     servers[0].kill();
-    next_gets_in(a, 0, patient);
+    acquire_and_release(a, 0, patient);
 }
 
 BOOST_AUTO_TEST_CASE(fences_rise_after_all_members_restart_at_once)
@@ -216,13 +216,13 @@ BOOST_AUTO_TEST_CASE(fences_rise_after_all_members_restart_at_once)
     quorum_deployment servers(3, {"--appendonly", "yes"});
     client_thread a(settings_of(servers));
     client_thread b(settings_of(servers));
-    std::uint64_t fence = next_gets_in(a, 0, leases_of(300ms));
+    std::uint64_t fence = acquire_and_release(a, 0, leases_of(300ms));
     for (std::size_t i = 0; i < servers.size(); ++i)
         servers[i].kill();
     for (std::size_t i = 0; i < servers.size(); ++i)
         servers[i].start();
-    fence = next_gets_in(b, fence, leases_of(300ms));
-    next_gets_in(a, fence, leases_of(300ms));
+    fence = acquire_and_release(b, fence, leases_of(300ms));
+    acquire_and_release(a, fence, leases_of(300ms));
 }
 
 BOOST_AUTO_TEST_CASE(Q4_release_reaches_unresponsive_members_later)

@@ -113,29 +113,29 @@ BOOST_AUTO_TEST_CASE(restored_watch_is_reported_again)
 BOOST_AUTO_TEST_CASE(release_is_reported_once_when_a_majority_reports_it)
 {
     watched();
-    tells(0, "a:1");
+    notify_release(0, "a:1");
     BOOST_TEST(hints.empty());
-    tells(0, "a:1");
+    notify_release(0, "a:1");
     BOOST_TEST(hints.empty()); // one member counts once
-    tells(2, "a:1");
+    notify_release(2, "a:1");
     BOOST_TEST((hints == words{"lock"}));
-    tells(1, "a:1");
+    notify_release(1, "a:1");
     pass(watch_time);
     BOOST_TEST((hints == words{"lock"}));
-    tells(0, "b:2");
-    tells(1, "b:2");
+    notify_release(0, "b:2");
+    notify_release(1, "b:2");
     BOOST_TEST((hints == words{"lock", "lock"}));
 }
 
 BOOST_AUTO_TEST_CASE(release_reported_by_too_few_members_is_reported_after_a_delay)
 {
     watched();
-    tells(1, "a:1");
+    notify_release(1, "a:1");
     pass(merge_time - 1ms);
     BOOST_TEST(hints.empty());
     pass(1ms);
     BOOST_TEST((hints == words{"lock"}));
-    tells(0, "a:1");
+    notify_release(0, "a:1");
     pass(watch_time);
     BOOST_TEST((hints == words{"lock"}));
 }
@@ -143,9 +143,9 @@ BOOST_AUTO_TEST_CASE(release_reported_by_too_few_members_is_reported_after_a_del
 BOOST_AUTO_TEST_CASE(another_release_does_not_postpone_the_report)
 {
     watched();
-    tells(0, "a:1");
+    notify_release(0, "a:1");
     pass(6ms);
-    tells(1, "b:2");
+    notify_release(1, "b:2");
     pass(4ms);
     BOOST_TEST((hints == words{"lock"}));
 }
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(reports_come_in_order_of_their_due_times)
     watches(0, "other");
     watches(1, "other"); // due after 50 ms
     pass(20ms);
-    tells(0, "a:1"); // due after 10 ms
+    notify_release(0, "a:1"); // due after 10 ms
     pass(merge_time);
     BOOST_TEST((hints == words{"lock"}));
     watches(0);
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(reports_come_in_order_of_their_due_times)
 
 BOOST_AUTO_TEST_CASE(pending_watch_does_not_postpone_a_release)
 {
-    tells(0, "a:1");
+    notify_release(0, "a:1");
     pass(1ms);
     watches(0);
     watches(1);
@@ -181,9 +181,9 @@ BOOST_AUTO_TEST_CASE(pending_watch_does_not_postpone_a_release)
 BOOST_AUTO_TEST_CASE(unwatched_name_is_not_reported)
 {
     watched();
-    tells(0, "a:1");
+    notify_release(0, "a:1");
     unwatch("lock");
-    tells(1, "a:1");
+    notify_release(1, "a:1");
     watches(0);
     pass(watch_time);
     BOOST_TEST(hints.empty());
@@ -192,15 +192,15 @@ BOOST_AUTO_TEST_CASE(unwatched_name_is_not_reported)
 BOOST_AUTO_TEST_CASE(listener_can_unwatch_a_name_with_a_pending_report)
 {
     watch("other");
-    tells(0, "a:1");
-    tells(0, "a:1", "other");
+    notify_release(0, "a:1");
+    notify_release(0, "a:1", "other");
     on_next_hint = [&] { locks->unwatch(hints.back() == "lock" ? "other" : "lock"); };
     pass(merge_time);
     BOOST_TEST(hints.size() == 1u);
     watch("lock");
     watch("other");
-    tells(0, "b:2");
-    tells(0, "b:2", "other");
+    notify_release(0, "b:2");
+    notify_release(0, "b:2", "other");
     hints.clear();
     on_next_hint = [&] { locks->close(); };
     pass(merge_time);

@@ -256,7 +256,7 @@ public:
         poll();
     }
     /// The name was released at this member. `sign` is the same at all members for one release.
-    void tells(unsigned i, const char* sign, const char* name = "lock")
+    void notify_release(unsigned i, const char* sign, const char* name = "lock")
     {
         members[i].post([&, i, sign, name] { members[i]->told->on_released(i, name, sign, 0); });
         poll();

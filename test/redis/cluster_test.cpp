@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(row_21_lock_and_waiter_survive_a_moving_slot)
     lease next = hand_over(holder, std::move(held), waiting);
     BOOST_TEST(!other.release(std::move(next)));
     BOOST_TEST(holder_in_cluster(stock).empty());
-    BOOST_TEST(next_gets_in(holder, fence) > fence);
+    BOOST_TEST(acquire_and_release(holder, fence) > fence);
 }
 
 // W5: the channel is subscribed to at the new master before a release there.
@@ -307,9 +307,9 @@ BOOST_AUTO_TEST_CASE(row_21_fences_rise_while_slots_move_back_and_forth)
     client_thread b(in_cluster());
     std::uint64_t fence = 0;
     for (int i = 0; i < 6; ++i) {
-        fence = next_gets_in(a, fence, patient());
+        fence = acquire_and_release(a, fence, patient());
         deployment().move(stock, next_to(deployment().master_of(stock)));
-        fence = next_gets_in(b, fence, patient());
+        fence = acquire_and_release(b, fence, patient());
     }
     BOOST_TEST(holder_in_cluster(stock).empty());
 }
@@ -630,7 +630,7 @@ BOOST_AUTO_TEST_CASE(row_10_lock_survives_repeated_master_switches)
     lease next = hand_over(holder, std::move(held), waiting, 60s);
     fence = next.fence();
     BOOST_TEST(!other.release(std::move(next)));
-    BOOST_TEST(next_gets_in(holder, fence) > fence);
+    BOOST_TEST(acquire_and_release(holder, fence) > fence);
 }
 
 // R3: locks at other masters are renewed while one master hangs.

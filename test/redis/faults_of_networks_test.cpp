@@ -282,7 +282,7 @@ BOOST_FIXTURE_TEST_CASE(row_13_holder_without_replies_stops_renewing, network)
     proxy.forget();
     wait_until([&] { return !exists(store); });
     BOOST_CHECK_THROW(proxy.wait_for_request(renew_sha, 1, 1ms), std::runtime_error);
-    next_gets_in(near, held.fence());
+    acquire_and_release(near, held.fence());
 }
 
 BOOST_FIXTURE_TEST_CASE(row_16_reply_after_the_lease_time_grants_nothing, network)
@@ -298,7 +298,7 @@ BOOST_FIXTURE_TEST_CASE(row_16_reply_after_the_lease_time_grants_nothing, networ
     BOOST_TEST(far.seen().count(kind::acquired) == 0u);
     BOOST_TEST(far.stats().acquired == 0u);
     BOOST_TEST(!exists(store));
-    next_gets_in(near, 0);
+    acquire_and_release(near, 0);
     // For an operation that continues to wait, too, only a reply in time counts.
     proxy.stall_replies();
     const client_stats before = far.stats();
@@ -322,7 +322,7 @@ BOOST_FIXTURE_TEST_CASE(row_16_reply_after_the_lease_time_grants_nothing, networ
 BOOST_FIXTURE_TEST_CASE(row_16_request_after_its_limit_is_rejected_by_the_script, network,
                         *only_on(config::key_layout::redisson))
 {
-    next_gets_in(far, 0); // so that the time of the server is known
+    acquire_and_release(far, 0); // so that the time of the server is known
     proxy.stall_requests();
     BOOST_TEST((far.try_lock(stock, leases_of(100ms)).code == errc::outcome_unknown));
     store.reset_calls();
@@ -338,7 +338,7 @@ BOOST_FIXTURE_TEST_CASE(row_16_request_after_its_limit_is_rejected_by_the_script
 BOOST_FIXTURE_TEST_CASE(row_16_request_after_its_limit_is_undone, network,
                         *only_on(config::key_layout::native))
 {
-    next_gets_in(far, 0);
+    acquire_and_release(far, 0);
     proxy.stall_requests();
     BOOST_TEST((far.try_lock(stock, leases_of(100ms)).code == errc::outcome_unknown));
     store.reset_calls();
@@ -431,7 +431,7 @@ struct cuts : network
             BOOST_TEST((held.code == condition::store_fault), held.code.message());
         else
             static_cast<void>(client_thread::start_release(std::move(held.held)));
-        fence = next_gets_in(near, fence, options);
+        fence = acquire_and_release(near, fence, options);
         await_connection(before);
     }
 
@@ -446,7 +446,7 @@ struct cuts : network
         proxy_armed();
         auto releasing = client_thread::start_release(std::move(held.held));
         proxy.wait_until([&](const auto& now) { return now.resets > resets; });
-        fence = next_gets_in(near, fence, options);
+        fence = acquire_and_release(near, fence, options);
         const error_code released = get(releasing);
         BOOST_TEST(!released, released.message());
         await_connection(before);
@@ -547,7 +547,7 @@ BOOST_FIXTURE_TEST_CASE(row_24_acquire_repeated_after_its_limit_is_rejected, net
                         *only_on(config::key_layout::redisson))
 {
     monitor seen(server);
-    next_gets_in(far, 0, leases_of(200ms));
+    acquire_and_release(far, 0, leases_of(200ms));
     const auto acquire = seen.next(acquire_sha);
     const auto limit = std::stoll(acquire.at(9));
     BOOST_TEST_REQUIRE(limit > 0);
@@ -586,7 +586,7 @@ struct doomed
     }
 
     /// The lock is free at once, although its lease would last a minute.
-    void nothing_is_held() { static_cast<void>(next_gets_in(near, 0)); }
+    void nothing_is_held() { static_cast<void>(acquire_and_release(near, 0)); }
 
     redis_server server;
     resp_client store = server.connect();

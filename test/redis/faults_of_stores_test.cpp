@@ -61,10 +61,10 @@ void vanishes(redis_server& server, const std::function<void()>& fault)
     BOOST_TEST(!held.valid());
     resp_client store = server.connect();
     BOOST_TEST(!exists(store));
-    const auto last = next_gets_in(other, held.fence());
+    const auto last = acquire_and_release(other, held.fence());
     BOOST_TEST((holder.release(std::move(held)) == errc::lost));
     BOOST_TEST(!exists(store));
-    next_gets_in(holder, last);
+    acquire_and_release(holder, last);
 }
 
 /// A server whose clock a test moves. Empty if the clock cannot be moved.
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(row_06_holder_of_a_lost_last_second_reports_the_loss)
 {
     redis_server server({"--appendonly", "yes", "--appendfsync", "everysec"});
     client_thread warm_up(server); // so that the file is not empty
-    next_gets_in(warm_up, 0);
+    acquire_and_release(warm_up, 0);
     resp_client store = server.connect();
     // Includes the release: if the file ended before it, its lock would be restored.
     await_written(store);
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(row_08_script_flush_affects_no_operation)
     for (auto& each : releasing)
         BOOST_TEST(!get(each));
     BOOST_TEST(store.strings({"KEYS", "name*"}).empty());
-    next_gets_in(other, fence);
+    acquire_and_release(other, fence);
 }
 
 BOOST_AUTO_TEST_CASE(row_17_fences_rise_when_the_server_clock_jumps_forward)
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(row_17_fences_rise_when_the_server_clock_jumps_forward)
     const auto second = next.fence();
     at_fault.clock.advance(-9s);
     BOOST_TEST(!other.release(std::move(next)));
-    next_gets_in(holder, next_gets_in(other, second));
+    acquire_and_release(holder, acquire_and_release(other, second));
 }
 
 BOOST_AUTO_TEST_CASE(row_18_waiter_acquires_when_the_server_clock_jumps_back)
@@ -273,9 +273,9 @@ BOOST_AUTO_TEST_CASE(row_18_locks_change_hands_while_the_server_clock_is_frozen)
     fence = next.fence();
     BOOST_TEST(!other.release(std::move(next)));
     for (int i = 0; i < 5; ++i)
-        fence = next_gets_in(i % 2 == 0 ? holder : other, fence);
+        fence = acquire_and_release(i % 2 == 0 ? holder : other, fence);
     at_fault.clock.thaw();
-    next_gets_in(holder, fence);
+    acquire_and_release(holder, fence);
 }
 
 BOOST_AUTO_TEST_CASE(row_20_lease_survives_a_server_busy_with_a_script)

@@ -17,7 +17,7 @@ using namespace leasehold::test;
 std::uint64_t grants(client_thread& a, client_thread& b, std::uint64_t after, int count = 6)
 {
     for (int i = 0; i < count; ++i)
-        after = next_gets_in(i % 2 == 0 ? a : b, after);
+        after = acquire_and_release(i % 2 == 0 ? a : b, after);
     return after;
 }
 

@@ -77,9 +77,9 @@ inline lease hand_over(client_thread& from, lease held, std::future<taken>& wait
     return std::move(next.held);
 }
 
-/// Another client acquires the lock, with a larger fence, and releases it.
-inline std::uint64_t next_gets_in(client_thread& other, std::uint64_t after,
-                                  const lock_options& options = long_leases())
+/// Another client acquires the lock with a larger fence, and releases it. Returns the fence.
+inline std::uint64_t acquire_and_release(client_thread& other, std::uint64_t after,
+                                         const lock_options& options = long_leases())
 {
     lease next = take(other, options);
     const std::uint64_t fence = next.fence();

@@ -47,8 +47,8 @@ struct asked
     std::int64_t presence = 20'000;
     std::int64_t claim = 2'000;
     bool listens = false;
-    bool tells = false; ///< Report the holder.
-    char promises = 0;  ///< The client whose heartbeats are promised.
+    bool report_holder = false; ///< Report the holder.
+    char promises = 0;          ///< The client whose heartbeats are promised.
     std::int64_t grace = 1'000;
 };
 
@@ -67,7 +67,7 @@ struct scene : script_scene
                         std::to_string(how.presence),
                         std::to_string(how.claim),
                         how.listens ? "1" : "0",
-                        how.tells ? "1" : "0"};
+                        how.report_holder ? "1" : "0"};
         if (how.promises != 0) {
             keys.push_back(record(how.promises));
             arguments.push_back(std::to_string(how.grace));
@@ -266,7 +266,8 @@ BOOST_AUTO_TEST_CASE(waiter_keeps_its_position_and_marks_the_lock)
     for (int round = 0; round < 2; ++round) {
         BOOST_TEST((s.acquire(ours('b')) == numbers{0, 9'000, 0, 0, s.now()}));
         BOOST_TEST((s.acquire(ours('c')) == numbers{0, 9'000, 1, 0, s.now()}));
-        BOOST_TEST((s.acquire(ours('d'), {.tells = true}) == numbers{0, 9'000, 2, 10, s.now()}));
+        BOOST_TEST(
+            (s.acquire(ours('d'), {.report_holder = true}) == numbers{0, 9'000, 2, 10, s.now()}));
         BOOST_TEST(s.is_line({ours('b'), ours('c'), ours('d')}));
         BOOST_TEST(s.value() == ours('a') + "|w");
     }
@@ -302,7 +303,7 @@ BOOST_AUTO_TEST_CASE(value_of_an_external_holder_is_unchanged)
 {
     scene s;
     s.client.done({"SET", stock, "somebody", "PX", "5000"});
-    BOOST_TEST((s.acquire(ours('b'), {.tells = true}) == numbers{2, 5'000, 0, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('b'), {.report_holder = true}) == numbers{2, 5'000, 0, 0, s.now()}));
     BOOST_TEST((s.acquire(ours('c'), {.presence = 0}) == numbers{2, 5'000, -1, 0, s.now()}));
     BOOST_TEST(s.value() == "somebody");
     BOOST_TEST(s.is_line({ours('b')}));
@@ -727,7 +728,7 @@ BOOST_AUTO_TEST_CASE(holder_without_heartbeats_loses_the_lock_after_its_grace)
     BOOST_TEST(s.value() == ours('a') + "|g1000");
     BOOST_TEST(s.left(record('a')) == record_time);
     s.clock.advance(400ms);
-    BOOST_TEST((s.acquire(ours('b'), {.tells = true}) == numbers{3, 600, 0, 10, s.now()}));
+    BOOST_TEST((s.acquire(ours('b'), {.report_holder = true}) == numbers{3, 600, 0, 10, s.now()}));
     BOOST_TEST(s.value() == ours('a') + "|g1000w");
     s.answer(of_native().alive, {record('a')}, {});
     BOOST_TEST((s.acquire(ours('b')) == numbers{3, 1'000, 0, 0, s.now()}));

@@ -45,9 +45,9 @@ struct asked
     std::int64_t fences = 1;
     std::int64_t latest = 0;
     std::int64_t retention = 0;
-    std::string entry{};            ///< Only for `acquire`.
-    std::string tells = "0";        ///< Report the holder: 0, 1, or - without the right to.
-    std::int64_t presence = 20'000; ///< For `wait` and `leave`.
+    std::string entry{};             ///< Only for `acquire`.
+    std::string report_holder = "0"; ///< Report the holder: 0, 1, or - without the right to.
+    std::int64_t presence = 20'000;  ///< For `wait` and `leave`.
     std::int64_t claim = 2'000;
     bool listens = false;
 };
@@ -71,7 +71,7 @@ struct scene : script_scene
     {
         words arguments = of_owner(who, how);
         arguments.resize(5);
-        arguments.insert(arguments.end(), {how.entry, how.tells});
+        arguments.insert(arguments.end(), {how.entry, how.report_holder});
         return run(redis_store::acquire_script(), {stock, fence, line}, arguments);
     }
     numbers acquire(const std::string& who, const asked& how = {})
@@ -82,7 +82,7 @@ struct scene : script_scene
     resp_value run_wait(const std::string& who, const asked& how = {})
     {
         words arguments = of_owner(who, how);
-        arguments.insert(arguments.end(), {turns, how.tells});
+        arguments.insert(arguments.end(), {turns, how.report_holder});
         return run(redis_store::of_line().acquire, {stock, fence, line, waiters}, arguments);
     }
     numbers wait(const std::string& who, const asked& how = {})
@@ -167,11 +167,11 @@ BOOST_AUTO_TEST_CASE(acquire_of_a_held_lock_returns_its_ttl_and_holder)
     s.acquire(ours('a'));
     s.clock.advance(1s);
     BOOST_TEST((s.acquire(ours('b')) == numbers{0, 9'000, 0, s.now()}));
-    BOOST_TEST((s.acquire(ours('b'), {.tells = "1"}) == numbers{0, 9'000, 10, s.now()}));
+    BOOST_TEST((s.acquire(ours('b'), {.report_holder = "1"}) == numbers{0, 9'000, 10, s.now()}));
     BOOST_TEST(!s.has(ours('b')));
     s.client.done({"DEL", stock});
     s.client.done({"HSET", stock, "somebody", "1"});
-    BOOST_TEST((s.acquire(ours('b'), {.tells = "1"}) == numbers{0, -1, 0, s.now()}));
+    BOOST_TEST((s.acquire(ours('b'), {.report_holder = "1"}) == numbers{0, -1, 0, s.now()}));
 }
 
 BOOST_AUTO_TEST_CASE(repeated_acquire_keeps_its_fence_and_never_shortens)
@@ -455,16 +455,16 @@ BOOST_AUTO_TEST_CASE(reply_to_a_waiter_names_the_holder)
 {
     scene s;
     s.acquire(ours('a'));
-    BOOST_TEST((s.wait(ours('b'), {.tells = "1"}) == numbers{0, 10'000, 0, 10, s.now()}));
-    BOOST_TEST((s.wait(ours('c'), {.tells = "-"}) == numbers{2, 10'000, 1, 0, s.now()}));
-    BOOST_TEST((s.wait(ours('d'), {.tells = "-"}) == numbers{0, 10'000, 2, 0, s.now()}));
-    BOOST_TEST((s.wait(ours('d'), {.tells = "1"}) == numbers{0, 10'000, 2, 10, s.now()}));
+    BOOST_TEST((s.wait(ours('b'), {.report_holder = "1"}) == numbers{0, 10'000, 0, 10, s.now()}));
+    BOOST_TEST((s.wait(ours('c'), {.report_holder = "-"}) == numbers{2, 10'000, 1, 0, s.now()}));
+    BOOST_TEST((s.wait(ours('d'), {.report_holder = "-"}) == numbers{0, 10'000, 2, 0, s.now()}));
+    BOOST_TEST((s.wait(ours('d'), {.report_holder = "1"}) == numbers{0, 10'000, 2, 10, s.now()}));
     // If the holder does not use the queue, the first two waiters subscribe to its release channel.
     s.client.done({"DEL", stock});
     s.client.done({"HSET", stock, theirs('e'), "1"});
     s.client.done({"PEXPIRE", stock, "5000"});
     BOOST_TEST((s.wait(ours('b')) == numbers{2, 5'000, 0, 0, s.now()}));
-    BOOST_TEST((s.wait(ours('c'), {.tells = "1"}) == numbers{2, 5'000, 1, 14, s.now()}));
+    BOOST_TEST((s.wait(ours('c'), {.report_holder = "1"}) == numbers{2, 5'000, 1, 14, s.now()}));
     BOOST_TEST((s.wait(ours('d')) == numbers{0, 5'000, 2, 0, s.now()}));
 }
 
@@ -473,10 +473,10 @@ BOOST_AUTO_TEST_CASE(holder_is_unknown_without_the_right_to_hrandfield)
     scene s;
     s.acquire(ours('a'));
     s.client.done({"ACL", "SETUSER", "default", "-hrandfield"});
-    BOOST_TEST((s.acquire(ours('b'), {.tells = "1"}) == numbers{0, 10'000, -1, s.now()}));
+    BOOST_TEST((s.acquire(ours('b'), {.report_holder = "1"}) == numbers{0, 10'000, -1, s.now()}));
     BOOST_TEST((s.wait(ours('b')) == numbers{2, 10'000, 0, -1, s.now()}));
-    BOOST_TEST((s.wait(ours('c'), {.tells = "1"}) == numbers{2, 10'000, 1, -1, s.now()}));
-    BOOST_TEST((s.wait(ours('d'), {.tells = "1"}) == numbers{0, 10'000, 2, -1, s.now()}));
+    BOOST_TEST((s.wait(ours('c'), {.report_holder = "1"}) == numbers{2, 10'000, 1, -1, s.now()}));
+    BOOST_TEST((s.wait(ours('d'), {.report_holder = "1"}) == numbers{0, 10'000, 2, -1, s.now()}));
 }
 
 BOOST_AUTO_TEST_CASE(waiter_that_holds_the_lock_gets_a_fence_and_leaves_the_queue)

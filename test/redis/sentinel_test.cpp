@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(row_09_fence_exceeds_a_grant_lost_in_a_failover)
 {
     sentinel_deployment deployment;
     client_thread holder(at(deployment.url()));
-    std::uint64_t fence = next_gets_in(holder, 0, outliving());
+    std::uint64_t fence = acquire_and_release(holder, 0, outliving());
     replicate(deployment);
     deployment.isolate_master();
     lease held = take(holder, outliving());

@@ -413,13 +413,13 @@ void checks::check_turn(const actor& a, const grant_record& from, name_state& n)
     // After a handoff without the store, the later release owes the free time.
     const bool by_store = owed != never && from.when > owed;
     // A waiter that leaves the queue ends the free time.
-    if (by_store && n.gave_up + 50ms < owed && a.started + 100ms < owed && n.stranger_took < owed)
+    if (by_store && n.gave_up + 50ms < owed && a.started + 100ms < owed && n.external_took < owed)
         trial_.wrong("foreign turn: strangers ask for " + n.text + ", and it was not left free");
 }
 
 void checks::taken_by_stranger(name_state& n)
 {
-    n.stranger_took = trial_.now();
+    n.external_took = trial_.now();
     for (const possession& each : trial_.possessions)
         if (&trial_.names[each.name] == &n && each.held->valid() && !excused(each))
             trial_.wrong("two holders: [" + std::to_string(each.who->index) +
@@ -513,7 +513,7 @@ void checks::check_wait(const actor& a, const name_state& n)
     const bool handed_over = !n.grants.empty() && n.grants.back().first != n.highest;
     // An external client without a channel does not publish its release. If its messages are lost,
     // it keeps the lock.
-    if (std::max(p.is_native() ? n.stranger_took : clock::time_point(), n.stranger_until) >
+    if (std::max(p.is_native() ? n.external_took : clock::time_point(), n.external_until) >
         a.started)
         return;
     const clock::duration turn = p.leaves_free() ? 310ms : 0ms;

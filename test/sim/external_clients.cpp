@@ -31,7 +31,7 @@ void external_clients::leave(visitor& who)
 {
     const auto expires = trial_.now() - who.plan->hold + who.plan->lease;
     if (!trial_.server.leave_as_stranger(who.name->text, who.value))
-        who.name->stranger_until = std::max(who.name->stranger_until, expires);
+        who.name->external_until = std::max(who.name->external_until, expires);
     else if (!trial_.scenario.is_native())
         who.name->freed = trial_.now(); // the release is published on the release channel
     who.value.clear();

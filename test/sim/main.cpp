@@ -177,7 +177,7 @@ bool print_coverage(const sim::coverage& counted, const arguments& a)
     std::string excused;
     for (std::size_t f = 0; f < sim::fault_kinds; ++f) {
         const auto kind = static_cast<sim::fault_kind>(f);
-        if (a.cluster ? !sim::befalls_clusters(kind) : sim::is_of_cluster(kind))
+        if (a.cluster ? !sim::occurs_in_clusters(kind) : sim::is_of_cluster(kind))
             continue;
         std::printf("%-20s", sim::name_of(kind));
         for (std::size_t p = 0; p < sim::phases; ++p) {

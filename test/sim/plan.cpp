@@ -696,7 +696,7 @@ fault make_change(generator& random, const plan& p, fault& stale)
 
 } // namespace
 
-bool befalls_clusters(fault_kind kind) noexcept
+bool occurs_in_clusters(fault_kind kind) noexcept
 {
     return std::find(cluster_faults.begin(), cluster_faults.end(), kind) != cluster_faults.end();
 }

@@ -73,7 +73,7 @@ enum class fault_kind : std::uint8_t
 }
 
 /// Whether plans of clusters have the fault.
-[[nodiscard]] bool befalls_clusters(fault_kind kind) noexcept;
+[[nodiscard]] bool occurs_in_clusters(fault_kind kind) noexcept;
 
 /// Whether the fault affects a server, and not the path to it.
 [[nodiscard]] bool is_of_server(fault_kind kind) noexcept;

@@ -130,7 +130,7 @@ lock_options options_from(std::istream& line)
     return o;
 }
 
-external_client stranger_from(std::istream& line)
+external_client external_client_from(std::istream& line)
 {
     external_client s{};
     members of(line, {});
@@ -345,7 +345,7 @@ plan plan_from_text(std::istream& text)
             continue;
         }
         if (kind == "stranger") {
-            p.external_clients.push_back(stranger_from(words));
+            p.external_clients.push_back(external_client_from(words));
             continue;
         }
         std::string value;

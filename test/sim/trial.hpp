@@ -152,9 +152,9 @@ struct name_state
     clock::time_point freed{};
     clock::time_point left{};
     clock::time_point gave_up{}; ///< When a waiter last gave up.
-    clock::time_point stranger_took{};
+    clock::time_point external_took{};
     /// The time until which a lock stays that an external client could not release.
-    clock::time_point stranger_until{};
+    clock::time_point external_until{};
     /// The time since which a free time is owed that no external client can miss.
     clock::time_point turn_owed{};
     clock::time_point troubled_until = never; ///< In addition to the trouble of all names.

@@ -358,7 +358,7 @@ BOOST_AUTO_TEST_CASE(external_client_acquires_a_lock_beside_a_queue,
     lease held = a.take("lock", leased(long_time));
     waiters.push_back(b.lock("lock", patient(long_time)));
     s.await_watchers("lock");
-    const std::string stranger = "3b5c8f5e-0000-4000-8000-000000000000:42";
+    const std::string external_owner = "3b5c8f5e-0000-4000-8000-000000000000:42";
     // Like the script of Redisson, which acquires a free lock.
     const std::string take = "if redis.call('exists', KEYS[1]) == 0 then "
                              "redis.call('hincrby', KEYS[1], ARGV[1], 1) "
@@ -367,7 +367,7 @@ BOOST_AUTO_TEST_CASE(external_client_acquires_a_lock_beside_a_queue,
     for (int i = 0; i < 2000 && !is_in; ++i) {
         test_client& other = i % 2 == 0 ? a : b;
         BOOST_TEST_REQUIRE(other.released(held) == success);
-        is_in = s.raw.integer({"EVAL", take, "1", "lock", stranger}) == 1;
+        is_in = s.raw.integer({"EVAL", take, "1", "lock", external_owner}) == 1;
         if (is_in)
             break;
         waiters.push_back(other.lock("lock", patient(long_time)));
@@ -393,7 +393,7 @@ BOOST_AUTO_TEST_CASE(external_client_gets_one_turn_and_not_the_next,
 {
     redis_fixture s;
     test_client b(s.context, s.direct());
-    const std::string stranger = "3b5c8f5e-0000-4000-8000-000000000000:42";
+    const std::string external_owner = "3b5c8f5e-0000-4000-8000-000000000000:42";
     const std::string before = "3b5c8f5e-0000-8000-8000-000000000000:1"; // uses the queue
     lock_options looks_often = patient(long_time);
     looks_often.backoff_floor = lock_options().backoff_floor;
@@ -415,7 +415,7 @@ BOOST_AUTO_TEST_CASE(external_client_gets_one_turn_and_not_the_next,
         const std::int64_t end = server_us() + 1'000'000;
         // The waiter is subscribed from the start, to receive the release of the external client.
         s.eventually([&] { return s.raw.subscribers(channel_of("lock")) == 1; });
-        s.foreign_lock("lock", long_time, stranger);
+        s.foreign_lock("lock", long_time, external_owner);
         // The first waiter finds the lock held, and is then no longer kept out.
         s.eventually([&] {
             const auto all = s.raw.strings({"HVALS", "leasehold:waiters:{lock}"});
