@@ -45,9 +45,7 @@ redis_application::redis_application(const std::string& socket)
     : redis_application(settings_for(socket))
 {}
 
-redis_application::redis_application(std::uint16_t port)
-    : redis_application(settings_for(port))
-{}
+redis_application::redis_application(std::uint16_t port) : redis_application(settings_for(port)) {}
 
 redis_application::redis_application(redis::config settings) : state_(std::make_unique<state>())
 {

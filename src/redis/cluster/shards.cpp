@@ -274,7 +274,7 @@ void shards::write_note()
 void shards::describe(std::string_view holder, store::describe_handler handler)
 {
     if (master_node* const there = node_beside(note_reading(holder).key()))
-        there->way->describe(holder, std::move(handler));
+        read_note(*there->way, holder, std::move(handler));
     else if (home_)
         home_->post([done = std::move(handler)]() mutable { std::move(done)(client_info()); });
 }

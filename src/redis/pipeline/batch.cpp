@@ -84,6 +84,75 @@ bool fits(const reply& answer, const call& made, std::size_t command,
 
 } // namespace
 
+void renew_part::answered(error_code code, std::shared_ptr<const diagnostics> more) const
+{
+    if (more)
+        job->details = std::move(more);
+    if (code)
+        job->error = code;
+    else
+        job->any_ran = true;
+    if (--job->outstanding == 0)
+        std::move(job->handler)(job->any_ran ? error_code() : job->error,
+                                renew_reply(std::move(job->results), std::move(job->details)));
+}
+
+void asker::complete(const command& asked, error_code code, std::shared_ptr<const diagnostics> more)
+{
+    std::span<const std::int64_t> numbers;
+    if (!code)
+        numbers = asked.told().front().numbers;
+    if (!code && numbers.size() != asked.made.expects)
+        code = errc::outcome_unknown;
+    std::move(handler)(code, numbers, std::move(more));
+}
+
+void aside::complete(const command& asked, error_code code)
+{
+    if (!code || !asked.error().empty())
+        std::move(handler)(error_code(), asked.told());
+    else
+        std::move(handler)(code, answers());
+}
+
+bool command::takes() const noexcept
+{
+    return made.takes || std::holds_alternative<store::acquire_handler>(waiting);
+}
+
+bool command::undoes() const noexcept
+{
+    return made.undoes || std::holds_alternative<store::release_handler>(waiting);
+}
+
+void command::keep(const release_reply& first)
+{
+    if (first.result == release_reply::outcome::not_owner)
+        return; // there is nothing to keep
+    auto& handler = std::get<store::release_handler>(waiting);
+    handler = [told = std::move(handler), first](error_code code, release_reply last) mutable {
+        if (!code)
+            last = std::move(first);
+        std::move(told)(code ? errc::outcome_unknown : code, std::move(last));
+    };
+}
+
+void command::keep_numbers()
+{
+    auto* const who = std::get_if<asker>(&waiting);
+    const auto& numbers = told().front().numbers;
+    if (who == nullptr || numbers.size() != made.expects || numbers.front() == 0)
+        return;
+    who->handler = [told = std::move(who->handler),
+                    first = std::vector<std::int64_t>(numbers.begin(), numbers.end())](
+                       error_code code, std::span<const std::int64_t> last,
+                       std::shared_ptr<const diagnostics> more) mutable {
+        if (!code)
+            last = first;
+        std::move(told)(code ? errc::outcome_unknown : code, last, std::move(more));
+    };
+}
+
 batch::batch() : request(fail_fast)
 {
     if (has(mutant::commands_outlive))
@@ -174,6 +243,12 @@ bool batch::names(const command& asked, std::string_view key) const
 {
     const std::vector<std::string_view> keys = keys_of(asked);
     return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+bool batch::has_put_behind(std::string_view key) const
+{
+    return std::any_of(commands.begin() + static_cast<std::ptrdiff_t>(handled), commands.end(),
+                       [&](const command& each) { return each.put_behind && names(each, key); });
 }
 
 void batch::clear()

@@ -38,19 +38,23 @@ struct renew_job
     error_code error; ///< Of a command that was not executed.
 };
 
+/// The part of it that one command sends.
 struct renew_part
 {
     std::shared_ptr<renew_job> job;
     std::size_t first = 0;
     std::size_t count = 0;
+
+    /// Failed, unless the answer says otherwise.
+    [[nodiscard]] std::span<renewal_result> results() const
+    {
+        return std::span(job->results).subspan(first, count);
+    }
+    /// The last answer completes the renewal.
+    void answered(error_code code, std::shared_ptr<const diagnostics> more) const;
 };
 
-/// A call of the layout before the first request to a server. Only the pipeline waits for it.
-struct greeting
-{
-    unsigned server;    ///< The number of the connected server, from the first.
-    std::size_t number; ///< The number of the greeting.
-};
+struct command;
 
 /// A caller that waits for the numbers of a script's answer.
 struct asker
@@ -58,6 +62,8 @@ struct asker
     using answered = asio::any_completion_handler<void(error_code, std::span<const std::int64_t>,
                                                        std::shared_ptr<const diagnostics>)>;
     answered handler;
+
+    void complete(const command& asked, error_code code, std::shared_ptr<const diagnostics> more);
 };
 
 /// No caller: the acquires whose fences it draws share the answer.
@@ -69,13 +75,15 @@ struct aside
 {
     using answered = asio::any_completion_handler<void(error_code, answers)>;
     answered handler;
+
+    /// The server's errors are answers.
+    void complete(const command& asked, error_code code);
 };
 
 /// One call of a batch, with its caller and its answers.
 struct command
 {
-    std::variant<store::acquire_handler, renew_part, store::release_handler, greeting, asker, draw,
-                 aside>
+    std::variant<store::acquire_handler, renew_part, store::release_handler, asker, draw, aside>
         waiting;
     call made;
     std::size_t begin = 0; ///< Its bytes in the request: from `begin` to `end`.
@@ -96,6 +104,15 @@ struct command
 
     /// The error of the server; empty if there is none.
     [[nodiscard]] const std::string& error() const noexcept { return replies.front().error; }
+
+    /// It may acquire a lock, or a position in the queue. A release must not be executed before it.
+    [[nodiscard]] bool takes() const noexcept;
+    /// It is such a release.
+    [[nodiscard]] bool undoes() const noexcept;
+
+    // The command is sent again, and completes with its first result.
+    void keep(const release_reply& first);
+    void keep_numbers();
 };
 
 class batch;
@@ -152,6 +169,9 @@ public:
 
     /// Whether the command has that key.
     bool names(const command& asked, std::string_view key) const;
+
+    /// A command for that key was put behind a later one, and is not answered yet.
+    bool has_put_behind(std::string_view key) const;
 
     void clear();
 

@@ -1,5 +1,6 @@
 #include "redis/pipeline/client_note.hpp"
 
+#include "redis/pipeline/pipeline.hpp"
 #include "redis/protocol/key_names.hpp"
 
 #include <leasehold/diagnostics.hpp>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <new>
 #include <system_error>
 
 namespace leasehold::redis_store {
@@ -145,6 +147,40 @@ void note_reading::take(std::size_t number, answers told)
         break;
     default: found_.version = text;
     }
+}
+
+void add_note(const std::shared_ptr<client_note>& note, batch& to, pipeline& through)
+try {
+    aside written{[note, weak = through.weak_from_this()](error_code failed, answers from) {
+        const auto self = weak.lock();
+        if (!failed && self && note->answered(from))
+            self->ask_aside([&](boost::redis::request& into) { return note->remove(into); },
+                            [](error_code, answers) {});
+    }};
+    to.reserve(note->size());
+    to.add(std::move(written),
+           [&](boost::redis::request& into) { return note->write(through.now(), into); });
+}
+catch (const std::bad_alloc&) {
+}
+
+void read_note(pipeline& through, std::string_view holder, store::describe_handler handler)
+{
+    struct reading
+    {
+        note_reading note;
+        store::describe_handler handler;
+    };
+    const auto all = std::make_shared<reading>(reading{note_reading(holder), std::move(handler)});
+    for (std::size_t i = 0; i < note_reading::fields; ++i)
+        through.ask_aside([&](boost::redis::request& to) { return all->note.ask(i, to); },
+                          [all, i](error_code failed, answers told) {
+                              if (!failed)
+                                  all->note.take(i, told);
+                              // Answers, and errors in their place, come in order.
+                              if (i + 1 == note_reading::fields)
+                                  std::move(all->handler)(all->note.found());
+                          });
 }
 
 } // namespace leasehold::redis_store

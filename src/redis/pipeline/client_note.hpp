@@ -21,6 +21,9 @@
 
 namespace leasehold::redis_store {
 
+class batch;
+class pipeline;
+
 /// The data that each request checks. Most requests then do not need the rest of the record.
 struct note_schedule
 {
@@ -81,6 +84,12 @@ private:
     std::chrono::milliseconds life_{}; ///< The TTL of the last write.
     bool refused_ = false;             ///< This server rejects the write of this user.
 };
+
+/// Adds the commands that write the record to a batch. If there is no memory, the next batch does.
+void add_note(const std::shared_ptr<client_note>& note, batch& to, pipeline& through);
+
+/// Reads the record of a client. The handler is never called inside the call.
+void read_note(pipeline& through, std::string_view holder, store::describe_handler handler);
 
 /// Reads the record of a client. Reads each field with HGET, because every user of locks has the
 /// permission for it.

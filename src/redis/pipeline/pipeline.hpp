@@ -6,6 +6,7 @@
 #include "redis/commands/command_set.hpp"
 #include "redis/pipeline/batch.hpp"
 #include "redis/pipeline/client_note.hpp"
+#include "redis/pipeline/server_session.hpp"
 #include "redis/pipeline/transport.hpp"
 #include "redis/protocol/server_clock.hpp"
 
@@ -23,9 +24,9 @@
 
 namespace leasehold::redis_store {
 
-/// Turns requests into commands and answers into replies: collects what one turn of the strand
-/// brings into batches, sends them one after the other, and says of each what became of it. All on
-/// the strand.
+/// Turns requests into commands, and answers into replies. The requests of one turn of the strand
+/// form a batch; batches are sent in order, and each request completes with its reply. All on the
+/// strand.
 class pipeline final : public batch_owner,
                        public transport_observer,
                        public detail::context_observer,
@@ -39,7 +40,7 @@ public:
               const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
     void close() noexcept;
 
-    /// Where it leads to, for diagnostics.
+    /// The address of the server, for diagnostics.
     [[nodiscard]] std::string server() const
     {
         return transport_ ? transport_->server() : std::string();
@@ -48,19 +49,23 @@ public:
     /// The traits of its commands.
     [[nodiscard]] store_traits traits() const noexcept { return commands_->traits(); }
 
-    /// Whether those who wait in other processes can be counted; to be asked with each release.
+    /// True if the waiters of other processes can be counted. Called for each release.
     std::function<bool()> knows_receivers;
 
-    /// The connection to the server that was there has ended. Set before `open`.
+    /// The connection to the server has ended. Set before `open`.
     std::function<void()> on_lost;
 
-    /// A server can be asked, which may be another than before. Set before `open`.
+    /// A server accepts requests; it may be another server than before. Set before `open`.
     std::function<void()> on_serving;
 
-    /// The server is not the one to be asked any more: looks for it again.
-    void begin_again(error_code why);
+    /// Ends the connection for this reason, and connects again.
+    void begin_again(error_code why, std::string_view words = {})
+    {
+        if (transport_)
+            transport_->begin_again(why, words);
+    }
 
-    // `asking`: the node of a cluster is to serve a slot that is on its way to it.
+    // `asking`: the slot migrates to this node of a cluster, which is asked to serve it.
     void acquire(const acquire_request& request, store::acquire_handler handler,
                  bool asking = false);
     void renew(std::span<const renewal> renewals, store::renew_handler handler,
@@ -68,75 +73,94 @@ public:
     void release(const release_request& request, store::release_handler handler,
                  bool asking = false);
 
-    /// What is no request of a store. `write(request, latest)` puts the call at the end of the
-    /// request that it is given, and returns it; it answers with numbers. `latest` is the server's
-    /// time in microseconds when `budget` is over; 0: not known.
+    /// Sends a call that is no request of a store. `write(request, latest)` appends it to the
+    /// request and returns it; the answer is a list of numbers. `latest` is the server's time, in
+    /// microseconds, at the end of `budget`; 0: unknown.
     template <class Write>
     void ask(std::string_view key, std::chrono::milliseconds budget, Write write,
              asker::answered handler)
     {
         if (!open_for_requests())
-            return refuse(std::move(handler), key);
+            return reject(std::move(handler), std::span<const std::int64_t>(),
+                          session_.why_down(key));
         const std::int64_t latest = time_.limit(local_time_->now(), budget);
         next().add(asker{std::move(handler)},
                    [&](boost::redis::request& to) { return write(to, latest); });
         flush_first();
     }
 
-    /// Beside the requests of a store; `write(request)` as above. Of a command that was refused the
-    /// answer is an error, and the listener is not told.
+    /// Sends a call beside the requests of a store; `write(request)` as above. The handler gets the
+    /// server's errors as answers, and the listener is not called for them.
     template <class Write>
     void ask_aside(Write write, aside::answered handler)
     {
         if (!open_for_requests())
-            return refuse(std::move(handler));
-        next().add(aside{std::move(handler)}, write);
+            return reject(std::move(handler), answers());
+        add_aside(write, std::move(handler));
         flush_first();
     }
 
-    /// Says who this client is. Before `open`.
+    /// Sets the record of this client. Before `open`.
     void introduce(std::shared_ptr<client_note> note) { note_ = std::move(note); }
 
-    /// Asks who another is. The handler is never called inside the call.
-    void describe(std::string_view holder, store::describe_handler handler);
-
-    /// What the server's clock shows now, in microseconds; 0: not known.
+    /// The time at the server, in microseconds; 0: unknown.
     [[nodiscard]] std::int64_t server_time() const noexcept
     {
         return time_.limit(local_time_->now(), {});
     }
-    /// What this client's shows.
+    /// The time at this client.
     [[nodiscard]] clock::time_point now() const noexcept { return local_time_->now(); }
     void learn_time(std::int64_t server_us) noexcept { time_.learn(server_us, local_time_->now()); }
 
 private:
+    friend server_session;
     using batch_ptr = std::shared_ptr<batch>;
+    using details_ptr = std::shared_ptr<const diagnostics>;
+    static constexpr unsigned attempts_limit = 3;
 
     void on_up(std::optional<std::int64_t> server_us) override;
-    void on_down(error_code why, std::string_view said) override;
+    void on_down(error_code why, std::string_view words) override
+    {
+        session_.on_down(why, words);
+        fail_waiting();
+    }
     void on_answers(const batch_ptr& sent) override;
     void on_end(const batch_ptr& sent, error_code unanswered) override;
     void on_context_end() noexcept override;
     void on_fork() noexcept override;
 
-    bool open_for_requests() const noexcept { return up_ && transport_ != nullptr; }
-    /// A server is there, which may have to be greeted first.
-    bool can_send() const noexcept { return connected_ && transport_ != nullptr; }
-    template <class Handler, class Reply>
-    void refuse(Handler handler, Reply reply, std::string_view key = {});
-    void refuse(asker::answered handler, std::string_view key);
-    void refuse(aside::answered handler);
-    void add_note(batch& to);
-    using details_ptr = std::shared_ptr<const diagnostics>;
-    std::shared_ptr<diagnostics> details(std::string_view key, std::string_view said) const;
-    details_ptr down_details(std::string_view key) const;
-    details_ptr explain(const batch& from, const command& asked, error_code code);
+    bool open_for_requests() const noexcept { return session_.up && transport_ != nullptr; }
+    /// The connection is established; the handshake may not be complete.
+    bool can_send() const noexcept { return session_.connected && transport_ != nullptr; }
+
+    /// Completes a request that cannot be sent; never inside the call.
+    template <class Handler, class... Reply>
+    void reject(Handler handler, Reply... reply)
+    {
+        if (home_)
+            home_->post([handler = std::move(handler), code = session_.reason(),
+                         ... reply = std::move(reply)]() mutable {
+                std::move(handler)(code, std::move(reply)...);
+            });
+    }
+    template <class Reply>
+    Reply why_down(Reply reply, std::string_view key) const
+    {
+        reply.details = session_.why_down(key);
+        return reply;
+    }
+    template <class Write>
+    void add_aside(Write write, aside::answered handler)
+    {
+        next().add(aside{std::move(handler)}, write);
+    }
 
     batch& next();
     void flush_first();
     void flush_soon();
     void flush();
     void give_up(const batch_ptr& unsent) noexcept;
+    void fail(batch& unsent, error_code code);
     void fail_waiting();
     void forget_waiting() noexcept;
     void watch_time();
@@ -147,45 +171,38 @@ private:
     void answer(command& asked, store::acquire_handler& handler, error_code code, details_ptr more);
     void answer(command& asked, store::release_handler& handler, error_code code, details_ptr more);
     void answer(command& asked, renew_part& part, error_code code, details_ptr more);
-    void answer(command& asked, asker& who, error_code code, details_ptr more);
-    void answer(command& asked, greeting& what, error_code code, const details_ptr&);
-    void answer(command& asked, draw& drawn, error_code code, const details_ptr&);
-    void answer(command& asked, aside& who, error_code code, const details_ptr&);
-    void greet();
-    void serve();
+    static void answer(command& asked, asker& who, error_code code, details_ptr more)
+    {
+        who.complete(asked, code, std::move(more));
+    }
+    static void answer(command& asked, aside& who, error_code code, const details_ptr&)
+    {
+        who.complete(asked, code);
+    }
+    static void answer(command&, draw&, error_code, const details_ptr&) {}
     [[nodiscard]] said<release_reply> released(const command& asked);
     [[nodiscard]] bool overtook(const batch& from, const command& asked) const;
-    void keep_answer(command& asked);
-    [[nodiscard]] bool can_repeat(const command& asked) const noexcept;
-    [[nodiscard]] bool again(batch& from, command& asked);
-    [[nodiscard]] bool go_on(batch& from, command& asked);
-    template <class Add>
-    bool behind(Add add);
+    [[nodiscard]] bool can_repeat(const command& asked) const noexcept
+    {
+        return can_send() && asked.attempts < attempts_limit;
+    }
+    [[nodiscard]] bool send_behind(batch& from, command& asked, bool repeats);
 
     std::shared_ptr<transport> transport_;     ///< Null after `close`.
     std::shared_ptr<request_channel> channel_; ///< Of the transport, if it has one.
     const std::unique_ptr<command_set> commands_;
     const std::chrono::milliseconds timeout_;
     std::shared_ptr<detail::context_poster> home_;
-    store_listener* listener_ = nullptr;
     const std::unique_ptr<detail::time_source> local_time_;
     bool timer_runs_ = false;
     bool flush_posted_ = false;
-    bool connected_ = false;
-    bool up_ = false;
-    error_code down_reason_;         ///< What a request is told while the link is down.
-    std::string down_words_;         ///< About it: the server's, or why there is no connection.
-    error_code told_reason_;         ///< What the listener was told last.
-    std::string told_words_;         ///< With it.
-    std::size_t greetings_left_ = 0; ///< Of those to the server that is there.
-    unsigned greeted_ = 0;           ///< How many servers were.
+    server_session session_;
     server_clock time_;
     std::deque<batch_ptr> waiting_;
     std::vector<batch_ptr> under_way_;
     std::vector<batch_ptr> spare_;
-    std::size_t put_behind_ = 0;        ///< Such commands that are not answered yet.
-    std::shared_ptr<client_note> note_; ///< Null: there is none, or it is not for this server.
-    bool tells_holder_ = true;          ///< This server, to this user, as far as is known.
+    std::size_t put_behind_ = 0;        ///< Commands sent by `send_behind` without an answer.
+    std::shared_ptr<client_note> note_; ///< The record of this client. Null: none for this server.
 };
 
 } // namespace leasehold::redis_store

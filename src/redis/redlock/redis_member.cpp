@@ -248,7 +248,7 @@ public:
 
     void async_describe(std::string_view holder, store::describe_handler done) override
     {
-        pipeline_->describe(holder, std::move(done));
+        redis_store::read_note(*pipeline_, holder, std::move(done));
     }
 
     [[nodiscard]] client_info own_info() const override

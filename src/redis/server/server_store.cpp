@@ -155,7 +155,7 @@ public:
 
     void async_describe(std::string_view holder, describe_handler handler) override
     {
-        pipeline_->describe(holder, std::move(handler));
+        read_note(*pipeline_, holder, std::move(handler));
     }
 
     [[nodiscard]] client_info own_info() const override
