@@ -3,16 +3,17 @@
 
 #include "redis/commands/command_set.hpp"
 #include "redis/commands/contended_names.hpp"
-#include "redis/commands/ended_connections.hpp"
 #include "redis/commands/hearing.hpp"
+#include "redis/commands/native_fences.hpp"
+#include "redis/commands/native_handshake.hpp"
+#include "redis/commands/native_queue_commands.hpp"
 #include "redis/commands/slot_floors.hpp"
 #include "redis/protocol/command_words.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,25 +40,26 @@ public:
     ///              again over one connection.
     native_commands(std::shared_ptr<hearing> turns, bool blind,
                     std::shared_ptr<slot_floors> slots = nullptr)
-        : turns_(std::move(turns)), blind_(blind), slots_(std::move(slots))
+        : fences_{blind, std::move(slots)}, queue_(std::move(turns), fences_, contended_)
     {}
 
     [[nodiscard]] store_traits traits() const noexcept override;
     [[nodiscard]] const script_set& scripts() const noexcept override
     {
-        return slots_ ? native_cluster_script_set() : native_script_set();
+        return fences_.slots ? native_cluster_script_set() : native_script_set();
     }
 
-    /// Kills earlier connections, and finds the command for a release. Raises the fence counter to
-    /// the server's clock and to the largest fence that this client has seen: a restart, a failover
-    /// or an old snapshot closes connections, and may have reset the counter. If the server has no
-    /// memory for that, the client uses it nevertheless: until the first grant, each draw compares
-    /// the counter with the clock.
-    [[nodiscard]] std::size_t greetings() override;
-    call greeting(std::size_t number, boost::redis::request& to) override;
-    [[nodiscard]] error_code greeted(std::size_t number, answers told, error_code refused) override;
+    [[nodiscard]] std::size_t greetings() override { return handshake_.greetings(); }
+    call greeting(std::size_t number, boost::redis::request& to) override
+    {
+        return handshake_.greeting(number, to);
+    }
+    [[nodiscard]] error_code greeted(std::size_t number, answers told, error_code refused) override
+    {
+        return handshake_.greeted(number, told, refused);
+    }
 
-    [[nodiscard]] bool settled() const noexcept override { return ended_.all_ended(); }
+    [[nodiscard]] bool settled() const noexcept override { return handshake_.settled(); }
 
     call acquire(const acquire_request& asked, std::int64_t latest,
                  boost::redis::request& to) override;
@@ -79,63 +81,25 @@ public:
     [[nodiscard]] said<release_reply> released(const call& made, answers told) override;
 
 private:
-    enum class greets : std::size_t;
-
-    /// The command that releases a lock without waiters.
-    enum class removal : std::uint8_t
-    {
-        script,
-        delifeq, ///< Valkey 9.0 and later.
-        delex,   ///< Redis 8.4 and later.
-    };
-
-    /// 0 without a cluster.
-    [[nodiscard]] slot_number slot_of(std::string_view name) const noexcept;
-    /// The key of the fence counter.
-    [[nodiscard]] std::string_view fence_key(slot_number slot);
-    [[nodiscard]] bool hears(slot_number slot) const noexcept;
-    [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked,
-                                                  slot_number slot) const noexcept;
-    void joined(const call& made, acquire_reply& reply, std::int64_t place);
-    /// Records a value of the counter.
-    void saw(slot_number slot, std::uint64_t fence);
-    [[nodiscard]] std::uint64_t floor(slot_number slot) const noexcept;
     call renew_briefly(std::span<const renewal> asked, boost::redis::request& to);
-    call renew_all(std::span<const renewal> asked, boost::redis::request& to);
-    call enter(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
     [[nodiscard]] bool may_be_brief(const acquire_request& asked) const;
-    call acquire_short(const acquire_request& asked, contended_names::key key,
-                       boost::redis::request& to);
-    call acquire_long(const acquire_request& asked, contended_names::key key, std::int64_t latest,
-                      boost::redis::request& to);
-    call leave(const release_request& asked, contended_names::key key, std::int64_t latest,
-               boost::redis::request& to);
+    call acquire_short(const acquire_request& asked, boost::redis::request& to);
     [[nodiscard]] said<acquire_reply> acquired_short(const call& made, answers told);
-    [[nodiscard]] said<acquire_reply> acquired_long(const call& made, const reply& told);
     [[nodiscard]] static bool is_set(const call& made, answers told);
     [[nodiscard]] std::uint32_t short_block(const acquire_request& asked) const noexcept;
-    [[nodiscard]] static bool fits(const call& made, std::int64_t last, std::int64_t count);
+    [[nodiscard]] static bool fits(const call& made, std::int64_t last);
     [[nodiscard]] static bool has_block(const call& made, const reply& drawn);
-    /// Whether the counter may have gone back, or was not raised on this connection.
-    [[nodiscard]] bool doubts_counter() const noexcept { return blind_ || owed_ != 0; }
-    [[nodiscard]] std::int64_t sent_floor(std::uint64_t floor) const noexcept;
-    bool block(const call& made, std::int64_t last, std::int64_t count, acquire_reply& into);
+    bool block(const call& made, std::int64_t last, acquire_reply& into);
 
     const native_scripts& scripts_ = of_native();
-    const std::shared_ptr<hearing> turns_;
-    const bool blind_;
-    const std::shared_ptr<slot_floors> slots_; ///< Null: no cluster.
-    std::uint64_t floor_ = 0;                  ///< The largest fence that this client has seen.
-    std::uint64_t drawn_ = 0;                  ///< The counter after all requested draws.
-    std::int64_t server_us_ = 0;               ///< Lower bound of the server's time; 0: unknown.
-    std::uint32_t servers_ = 0;                ///< Number of greeted servers.
-    std::uint32_t owed_ = 0; ///< Number of the server whose counter was not raised; 0: none.
+    native_fences fences_;
     contended_names contended_;
-    ended_connections ended_;
-    removal removal_ = removal::script;
-    bool set_gets_ = true; ///< The server knows `SET NX GET`: Redis 7.0 and later.
-    std::string fences_, value_, next_value_, line_, waiters_,
-        entries_; ///< Reused memory.
+    native_handshake handshake_{fences_};
+    native_queue_commands queue_;
+    std::uint64_t drawn_ = 0;    ///< The counter after all requested draws.
+    std::int64_t server_us_ = 0; ///< Lower bound of the server's time; 0: unknown.
+    bool set_gets_ = true;       ///< The server knows `SET NX GET`: Redis 7.0 and later.
+    std::string value_;          ///< Reused memory.
     command_words words_;
 };
 

@@ -1,0 +1,294 @@
+#include "redis/commands/native_queue_commands.hpp"
+
+#include "base/mutant.hpp"
+#include "redis/commands/answers.hpp"
+#include "redis/commands/native_keys.hpp"
+#include "redis/protocol/server_clock.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+namespace leasehold::redis_store {
+namespace {
+
+// Half a millisecond of fences. After a reset, a draw may begin this far behind the clock.
+constexpr std::uint32_t most_long = 1'000;
+
+constexpr std::uint32_t far_back = 1'000;
+
+} // namespace
+
+slot_number native_queue_commands::slot_of(std::string_view name) const noexcept
+{
+    return fences_.slots ? redis_store::slot_of(name) : slot_number(0);
+}
+
+std::string_view native_queue_commands::fence_key(slot_number slot)
+{
+    if (!fences_.slots)
+        return native::fence_key;
+    native::fence_key_in(slot, fence_key_);
+    return fence_key_;
+}
+
+std::uint64_t native_queue_commands::floor(slot_number slot) const noexcept
+{
+    return fences_.slots ? fences_.slots->of(slot) : fences_.floor;
+}
+
+/// The floor argument of the scripts; negative: the clock is a floor as well.
+std::int64_t native_queue_commands::sent_floor(std::uint64_t floor) const noexcept
+{
+    const auto known = static_cast<std::int64_t>(floor);
+    return fences_.blind || fences_.owed != 0 ? -known : known;
+}
+
+bool native_queue_commands::hears(slot_number slot) const noexcept
+{
+    return (turns_ && turns_->hears(slot)) || has(mutant::listening_claimed);
+}
+
+// A client without a subscription finds its grant only by the next poll, so it needs more time.
+std::chrono::milliseconds native_queue_commands::claim(const acquire_request& asked,
+                                                       slot_number slot) const noexcept
+{
+    return hears(slot) ? asked.claim : 3 * asked.claim;
+}
+
+call native_queue_commands::acquire(const acquire_request& asked, std::int64_t latest,
+                                    boost::redis::request& to)
+{
+    if (!asked.entry.empty())
+        return enter(asked, latest, to);
+    native::value_of(asked.owner, value_);
+    native::line_key(asked.name, line_);
+    native::waiters_key(asked.name, waiters_);
+    const std::uint32_t fences = std::min(asked.fences, most_long);
+    const slot_number slot = slot_of(asked.name);
+    const std::uint64_t least = std::max(floor(slot), asked.fence_floor);
+    if (asked.dead_holder_grace.count() != 0 && !fences_.slots) {
+        native::alive_key(native::client_of(asked.owner), entries_);
+        push_command(to, "EVALSHA", scripts_.acquire.sha, 5, asked.name, fence_key(slot), line_,
+                     waiters_, entries_, value_, asked.lease.count(), fences, latest,
+                     sent_floor(least), asked.waits ? asked.presence.count() : 0,
+                     claim(asked, slot).count(), hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0,
+                     asked.dead_holder_grace.count());
+    }
+    else {
+        push_command(to, "EVALSHA", scripts_.acquire.sha, 4, asked.name, fence_key(slot), line_,
+                     waiters_, value_, asked.lease.count(), fences, latest, sent_floor(least),
+                     asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
+                     hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0);
+    }
+    return {.called = &scripts_.acquire,
+            .expects = 5,
+            .fences = fences,
+            .floor = least,
+            .name = contended_names::key_of(asked.name),
+            .slot = slot,
+            .raises = fences_.owed};
+}
+
+call native_queue_commands::enter(const acquire_request& asked, std::int64_t latest,
+                                  boost::redis::request& to)
+{
+    native::value_of(asked.owner, value_);
+    native::entries_key(asked.name, entries_);
+    push_command(to, "EVALSHA", scripts_.enter.sha, 2, asked.name, entries_, value_,
+                 asked.lease.count(), latest, asked.entry);
+    return {.called = &scripts_.enter, .expects = 5};
+}
+
+call native_queue_commands::release(const release_request& asked, std::int64_t latest,
+                                    boost::redis::request& to)
+{
+    native::value_of(asked.owner, value_);
+    native::line_key(asked.name, line_);
+    native::waiters_key(asked.name, waiters_);
+    native::entries_key(asked.name, entries_);
+    const acquire_request none{};
+    const acquire_request& next = asked.next != nullptr ? *asked.next : none;
+    next_value_.clear();
+    if (asked.next != nullptr)
+        native::value_of(next.owner, next_value_);
+    const std::uint32_t fences = std::min(next.fences, most_long);
+    const slot_number slot = slot_of(asked.name);
+    const std::uint64_t least = std::max(floor(slot), next.fence_floor);
+    push_command(to, "EVALSHA", scripts_.leave.sha, 5, asked.name, fence_key(slot), line_, waiters_,
+                 entries_, value_, asked.entry, next_value_, next.lease.count(), fences, latest,
+                 sent_floor(least), next.presence.count(), claim(next, slot).count(),
+                 hears(slot) ? 1 : 0, asked.foreign_turn.count());
+    return {.called = &scripts_.leave,
+            .expects = 5,
+            .fences = fences,
+            .floor = least,
+            .name = contended_names::key_of(asked.name),
+            .slot = slot,
+            .raises = fences_.owed,
+            .takes = asked.next != nullptr};
+}
+
+call native_queue_commands::renew(std::span<const renewal> asked, boost::redis::request& to)
+{
+    words_.clear();
+    words_.add(scripts_.renew.sha);
+    words_.add(static_cast<std::int64_t>(2 * asked.size()));
+    for (const renewal& each : asked) {
+        words_.add(each.name);
+        words_.write([&](std::string& text) { native::append_entries_key(each.name, text); });
+    }
+    for (const renewal& each : asked) {
+        words_.write([&](std::string& text) { native::append_value_of(each.owner, text); });
+        words_.add(each.lease.count());
+        words_.add(each.entry);
+    }
+    words_.push("EVALSHA", to);
+    return {.called = &scripts_.renew, .expects = asked.size()};
+}
+
+call native_queue_commands::go_on(const call& made, std::span<const std::string_view> written,
+                                  boost::redis::request& to)
+{
+    const auto owner_in = [](std::string_view value) { return native::owner_of(value); };
+    const auto lease_in = [](std::string_view text) {
+        std::int64_t lease = 0;
+        std::from_chars(text.data(), text.data() + text.size(), lease);
+        return std::chrono::milliseconds(lease);
+    };
+    if (made.called == &scripts_.renew_brief) {
+        // Entries are rare, so all locks are renewed once more, without a list of those with
+        // entries.
+        constexpr std::size_t keys = 3;
+        std::vector<renewal> all(made.expects);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const std::size_t argument = keys + all.size() + 2 * i;
+            all[i] = {written[keys + i],
+                      owner_in(written[argument]),
+                      lease_in(written[argument + 1]),
+                      {}};
+        }
+        return renew(all, to);
+    }
+    if (made.fences == 0) { // a release
+        const bool by_script = made.called != nullptr;
+        return release(
+            {.name = written[by_script ? 3 : 1], .owner = owner_in(written.back()), .entry = {}}, 0,
+            to);
+    }
+    const acquire_request asked{.name = written[1],
+                                .owner = owner_in(written[2]),
+                                .entry = {},
+                                .lease = lease_in(written[5]),
+                                .fences = made.fences,
+                                .budget = {},
+                                .fence_floor = made.floor,
+                                .asks_holder = made.asks_holder};
+    return acquire(asked, 0, to);
+}
+
+said<acquire_reply> native_queue_commands::acquired(const call& made, const reply& told)
+{
+    using outcome = acquire_reply::outcome;
+    const auto& numbers = told.numbers;
+    // An answer that the script never gives proves nothing.
+    if (!told.is(5) || !is_server_time(numbers[4]))
+        return {errc::outcome_unknown, {}};
+    said<acquire_reply> result{{}, {}, numbers[4]};
+    acquire_reply& reply = result.reply;
+    switch (numbers[0]) {
+    case 1:
+        reply.result = outcome::granted;
+        if (made.fences == 0) // a reentrant acquisition
+            break;
+        contended_.note(made.name, (numbers[2] & 1) != 0);
+        reply.promised = (numbers[2] & 2) != 0;
+        if (!block(made, numbers[1], numbers[3], reply))
+            result.code = errc::outcome_unknown;
+        break;
+    case 0:
+    case 2:
+    case 3:
+        contended_.note(made.name, true);
+        reply.result = outcome::held;
+        reply.remaining = time_left(numbers[1]);
+        if (numbers[2] != -1)
+            joined(made, reply, numbers[2]);
+        reply.untold = reply.untold || (reply.in_line && numbers[0] == 2);
+        reply.promised = numbers[0] == 3;
+        if (numbers[3] != 0)
+            reply.details = held_by(numbers[3]);
+        break;
+    case -1: reply.result = outcome::late; break;
+    case -2: reply.result = outcome::gone; break;
+    default: result.code = errc::outcome_unknown;
+    }
+    return result;
+}
+
+said<release_reply> native_queue_commands::released(const call& made, const reply& told)
+{
+    using outcome = release_reply::outcome;
+    const auto& numbers = told.numbers;
+    said<release_reply> result;
+    if (!told.is(5) || !is_server_time(numbers[4]) || numbers[0] < 0 || numbers[0] > 5 ||
+        numbers[1] < 0 || numbers[1] > 2) {
+        result.code = errc::outcome_unknown;
+        return result;
+    }
+    result.server_us = numbers[4];
+    constexpr outcome meanings[] = {outcome::not_owner, outcome::freed,     outcome::left,
+                                    outcome::left_line, outcome::passed_on, outcome::passed_on};
+    result.reply.result = meanings[numbers[0]];
+    contended_.note(made.name, numbers[0] >= 4 || numbers[1] == 2);
+    if (numbers[1] == 0)
+        return result;
+    acquire_reply next;
+    if (numbers[1] == 2) {
+        next.remaining = time_left(numbers[2]);
+        joined(made, next, numbers[3]);
+        result.reply.next = next;
+    }
+    else if (block(made, numbers[2], numbers[3], next)) {
+        next.result = acquire_reply::outcome::granted;
+        result.reply.next = next;
+    }
+    return result;
+}
+
+/// Sets the reply for an owner that is in the queue.
+void native_queue_commands::joined(const call& made, acquire_reply& reply, std::int64_t place)
+{
+    reply.in_line = true;
+    // The script does not count the position of a waiter that is far back.
+    reply.place = place < 0 ? far_back : static_cast<std::uint32_t>(place);
+    reply.untold = !hears(made.slot);
+    if (turns_)
+        turns_->listen(made.slot);
+}
+
+/// Stores the `count` fences up to `last`; false if they may not be granted.
+bool native_queue_commands::block(const call& made, std::int64_t last, std::int64_t count,
+                                  acquire_reply& into)
+{
+    if (count <= 0 || last < count)
+        return false;
+    const auto end = static_cast<std::uint64_t>(last);
+    if (fences_.slots)
+        fences_.slots->saw(made.slot, end);
+    else
+        fences_.floor = std::max(fences_.floor, end);
+    // After FLUSHALL, or without its counter, the server may draw fences that this client has seen.
+    if (count > static_cast<std::int64_t>(made.fences) ||
+        end - static_cast<std::uint64_t>(count) < made.floor)
+        return false;
+    if (made.raises == fences_.owed)
+        fences_.owed = 0;
+    into.fences = static_cast<std::uint32_t>(count);
+    into.first_fence = end - into.fences + (has(mutant::blocks_overlap) ? 0 : 1);
+    return true;
+}
+
+} // namespace leasehold::redis_store
