@@ -21,6 +21,7 @@ breathe_default_project = "leasehold"
 breathe_domain_by_extension = {"hpp": "cpp"}
 
 myst_enable_extensions = ["tasklist"]
+myst_fence_as_directive = ["mermaid"]
 myst_heading_anchors = 4
 
 # Nothing is loaded from elsewhere; the fonts are the reader's.

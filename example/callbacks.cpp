@@ -24,6 +24,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
+// [handlers]
 /// Takes the lock, prints, leaves; then calls `done`. Each step is the handler of the one before.
 class visit : public std::enable_shared_from_this<visit>
 {
@@ -58,6 +59,7 @@ private:
     leasehold::mutex lock_;
     done_function done_;
 };
+// [/handlers]
 
 } // namespace
 
@@ -89,11 +91,13 @@ try {
     try {
         const auto first = visited.get_future().get();
 
+        // [futures]
         // Futures make this thread wait; they throw what a coroutine would throw.
         leasehold::lease lease = printer.async_lock(asio::use_future).get();
         std::cout << "future:   in, with fence " << lease.fence() << '\n';
         rising = lease.fence() > first;
         lease.async_release(asio::use_future).get();
+        // [/futures]
     }
     catch (...) {
         failure = std::current_exception();

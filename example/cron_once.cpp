@@ -68,6 +68,7 @@ public:
         co_return std::get<0>(response).value();
     }
 
+    // [once]
     /// One run of the job. False when a newer fence was here before: the caller is not the runner
     /// any more.
     asio::awaitable<bool> write(int tick, const std::string& process, std::uint64_t fence)
@@ -84,6 +85,7 @@ public:
         co_await connection_->async_exec(request, response);
         co_return std::get<0>(response).value() == 1;
     }
+    // [/once]
 
     asio::awaitable<void> remove()
     {

@@ -59,6 +59,7 @@ asio::awaitable<int> write_report(const leasehold::config& where, leasehold::lea
     co_return 1'000;
 }
 
+// [work]
 asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& where,
                            leasehold::error_code& reason)
 {
@@ -78,6 +79,7 @@ asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& wh
     }
     co_await locks.async_shutdown();
 }
+// [/work]
 
 } // namespace
 

@@ -37,9 +37,11 @@ asio::awaitable<void> help(leasehold::client& locks)
     example::lines orders(co_await asio::this_coro::executor, ::dup(STDIN_FILENO));
     const auto text = co_await orders.next();
     if (text) {
+        // [helper]
         const leasehold::owner holder = leasehold::owner::from_string(*text);
         const leasehold::mutex invoice = invoice_lock(locks);
         leasehold::lease lease = co_await invoice.async_lock(holder);
+        // [/helper]
         std::cout << lease.fence() << std::endl;
         co_await orders.next();
         co_await lease.async_release();
@@ -66,7 +68,9 @@ asio::awaitable<void> work(leasehold::client& locks, example::worker& helper)
 
     // The text is the right to enter: it goes through a pipe, not through arguments that everybody
     // can list.
+    // [holder]
     helper.tell(lease.owner().to_string());
+    // [/holder]
     const auto entered = co_await answers.next();
     expect(entered && *entered == std::to_string(fence), "the helper did not enter");
     std::cout << "helper: in as well, with fence " << *entered << '\n';

@@ -61,6 +61,7 @@ asio::awaitable<void> pass(testing::host& here, std::chrono::milliseconds how_lo
     co_await timer.async_wait();
 }
 
+// [code]
 /// The code that is tried out; in production it would be the same, with other timers.
 asio::awaitable<void> settle(testing::world& world, testing::host& here, leasehold::client& locks,
                              bank& books, bool fenced)
@@ -86,7 +87,9 @@ asio::awaitable<void> settle(testing::world& world, testing::host& here, leaseho
             asio::redirect_error(asio::deferred, ended)); // that it was lost is no news here
     }
 }
+// [/code]
 
+// [faults]
 /// What befalls the two, as the seed decides.
 void torment(testing::world& world, testing::server& server, testing::host& victim)
 {
@@ -104,7 +107,9 @@ void torment(testing::world& world, testing::server& server, testing::host& vict
     default: break;
     }
 }
+// [/faults]
 
+// [run]
 /// @returns how often the invoice was paid.
 int run(int seed, bool fenced, bool told)
 {
@@ -126,6 +131,7 @@ int run(int seed, bool fenced, bool told)
     world.run_for(30s);
     return books.payments();
 }
+// [/run]
 
 } // namespace
 

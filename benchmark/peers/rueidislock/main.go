@@ -12,6 +12,7 @@ import (
 
 var locks = open()
 
+// [lock]
 func open() rueidislock.Locker {
 	option := rueidislock.LockerOption{
 		ClientOption: rueidis.ClientOption{InitAddress: []string{"127.0.0.1:" + os.Args[1]}},
@@ -39,6 +40,7 @@ func (l lock) acquire() func() {
 	must(err)
 	return release
 }
+// [/lock]
 
 func (l lock) hold() func() { return l.acquire() }
 

@@ -24,6 +24,7 @@ var (
 	held    = map[string]*redsync.Mutex{}
 )
 
+// [locks_of]
 func locksOf(sockets []string) *redsync.Redsync {
 	var pools []pool.Pool
 	for _, each := range sockets {
@@ -35,6 +36,7 @@ func locksOf(sockets []string) *redsync.Redsync {
 
 const pause = 20 * time.Millisecond
 
+// [lock]
 func lock(name string, lease, wait int) bool {
 	mutex := locks.NewMutex(name,
 		redsync.WithExpiry(time.Duration(lease)*time.Millisecond),
@@ -46,12 +48,14 @@ func lock(name string, lease, wait int) bool {
 	held[name] = mutex
 	return true
 }
+// [/locks_of]
 
 func unlock(name string) bool {
 	ok, err := held[name].Unlock()
 	delete(held, name)
 	return ok && err == nil
 }
+// [/lock]
 
 func require(ok bool) {
 	if !ok {
