@@ -1,5 +1,4 @@
-// Without coroutines: plain handlers, and futures for a thread that has nothing else to do than to
-// wait.
+// Without coroutines: plain handlers, and futures for a thread that may block.
 #include "support/arguments.hpp"
 
 #include <leasehold.hpp>
@@ -25,7 +24,8 @@ using namespace std::chrono_literals;
 namespace {
 
 // [handlers]
-/// Takes the lock, prints, leaves; then calls `done`. Each step is the handler of the one before.
+/// Acquires the lock, prints, releases it, and calls `done`. Each step is the handler of the
+/// previous step.
 class visit : public std::enable_shared_from_this<visit>
 {
 public:
@@ -42,15 +42,15 @@ public:
                 if (failed)
                     self->done_(failed, 0);
                 else
-                    self->inside(std::move(lease));
+                    self->work(std::move(lease));
             });
     }
 
 private:
-    void inside(leasehold::lease lease)
+    void work(leasehold::lease lease)
     {
         const auto fence = lease.fence();
-        std::cout << "handler:  in, with fence " << fence << '\n';
+        std::cout << "handler: lock acquired, fencing token " << fence << '\n';
         lease.async_release([self = shared_from_this(), fence](leasehold::error_code ended) {
             self->done_(ended, fence);
         });
@@ -66,7 +66,7 @@ private:
 int main(int argc, char** argv)
 try {
     std::string url = "memory:";
-    example::arguments line("Takes a lock with plain handlers, then with futures.");
+    example::arguments line("Acquires a lock with plain handlers, then with futures.");
     line.url(url);
     line.parse(argc, argv);
 
@@ -92,9 +92,9 @@ try {
         const auto first = visited.get_future().get();
 
         // [futures]
-        // Futures make this thread wait; they throw what a coroutine would throw.
+        // get() blocks this thread, and throws the same exceptions as co_await.
         leasehold::lease lease = printer.async_lock(asio::use_future).get();
-        std::cout << "future:   in, with fence " << lease.fence() << '\n';
+        std::cout << "future: lock acquired, fencing token " << lease.fence() << '\n';
         rising = lease.fence() > first;
         lease.async_release(asio::use_future).get();
         // [/futures]

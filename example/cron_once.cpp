@@ -69,8 +69,7 @@ public:
     }
 
     // [once]
-    /// One run of the job. False when a newer fence was here before: the caller is not the runner
-    /// any more.
+    /// Runs the job once. False if a larger fence has written: the caller is no longer the runner.
     asio::awaitable<bool> write(int tick, const std::string& process, std::uint64_t fence)
     {
         static constexpr char script[] = R"(

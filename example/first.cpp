@@ -1,5 +1,5 @@
-// The first program: take a lock, do something, leave. `first [URL]`; without a URL the lock lives
-// in this process.
+// The first program: acquires a lock, and releases it. `first [URL]`; without a URL the lock is
+// kept in this process.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -17,8 +17,9 @@ asio::awaitable<void> work(leasehold::client& locks)
 {
     leasehold::mutex stock(locks, "stock:sku-42", {.wait_limit = 5s});
     leasehold::lease lease = co_await stock.async_lock();
-    std::cout << "in, with fence " << lease.fence() << '\n';
+    std::cout << "lock acquired, fencing token " << lease.fence() << '\n';
     co_await lease.async_release();
+    std::cout << "lock released\n";
     co_await locks.async_shutdown();
 }
 

@@ -63,7 +63,7 @@ asio::awaitable<int> write_report(const leasehold::config& where, leasehold::lea
 asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& where,
                            leasehold::error_code& reason)
 {
-    // The loss is noticed by the next renewal, at the latest at the end of the lease time.
+    // The next renewal detects the loss, at the latest at the end of the lease time.
     const leasehold::mutex report(locks, name,
                                   {.lease_time = 1s, .renew_interval = 200ms, .wait_limit = 5s});
     try {

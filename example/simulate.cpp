@@ -62,7 +62,7 @@ asio::awaitable<void> pass(testing::host& here, std::chrono::milliseconds how_lo
 }
 
 // [code]
-/// The code that is tried out; in production it would be the same, with other timers.
+/// The code under test. In production it is the same, with other timers.
 asio::awaitable<void> settle(testing::world& world, testing::host& here, leasehold::client& locks,
                              bank& books, bool fenced)
 {
@@ -72,26 +72,25 @@ asio::awaitable<void> settle(testing::world& world, testing::host& here, leaseho
         const std::uint64_t fence = fenced ? lease.fence() : no_fence;
         open = books.wants_payment(fence);
         if (open) {
-            co_await pass(here, 200ms); // forms are filled in
-            // It looks as if this were enough; but between the look and the payment there is always
-            // a moment.
+            co_await pass(here, 200ms); // prepares the payment
+            // This check is not enough: the process may be paused between it and the payment.
             if (lease.valid()) {
                 co_await pass(here, 20ms);
                 const bool paid = books.pay(fence);
                 world.note(here.name() +
-                           (paid ? " PAYS" : " is refused by the bank: its fence is too old"));
+                           (paid ? " PAYS" : " is rejected by the bank: its fence is too old"));
             }
         }
         leasehold::error_code ended;
         co_await lease.async_release(
-            asio::redirect_error(asio::deferred, ended)); // that it was lost is no news here
+            asio::redirect_error(asio::deferred, ended)); // a loss needs no reaction here
     }
 }
 // [/code]
 
 // [faults]
-/// What befalls the two, as the seed decides.
-void torment(testing::world& world, testing::server& server, testing::host& victim)
+/// Injects a fault that the seed selects.
+void inject_fault(testing::world& world, testing::server& server, testing::host& victim)
 {
     const auto when = std::chrono::milliseconds(world.random(400));
     const auto how_long = std::chrono::milliseconds(1 + world.random(5'000));
@@ -110,11 +109,11 @@ void torment(testing::world& world, testing::server& server, testing::host& vict
 // [/faults]
 
 // [run]
-/// @returns how often the invoice was paid.
-int run(int seed, bool fenced, bool told)
+/// Returns the number of payments of the invoice.
+int run(int seed, bool fenced, bool trace)
 {
     testing::world world(static_cast<std::uint64_t>(seed));
-    if (told)
+    if (trace)
         world.on_trace([](std::string_view line) { std::cout << "  " << line << '\n'; });
     testing::server& server = world.make_server("redis");
     testing::host& a = world.make_host("a");
@@ -126,8 +125,8 @@ int run(int seed, bool fenced, bool told)
     bank books;
     asio::co_spawn(a, settle(world, a, of_a, books, fenced), asio::detached);
     asio::co_spawn(b, settle(world, b, of_b, books, fenced), asio::detached);
-    torment(world, server, a);
-    torment(world, server, b);
+    inject_fault(world, server, a);
+    inject_fault(world, server, b);
     world.run_for(30s);
     return books.payments();
 }

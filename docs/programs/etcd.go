@@ -25,7 +25,7 @@ func sell(client *clientv3.Client) error {
 	if err := stock.Lock(waiting); err != nil {
 		return err
 	}
-	fmt.Println("in, with revision", stock.Header().Revision)
+	fmt.Println("lock acquired, revision", stock.Header().Revision)
 	return stock.Unlock(context.Background())
 }
 

@@ -1,4 +1,4 @@
-// Who waits for a lock, and for how long.
+// The ways to limit the wait for a lock.
 #include <leasehold.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -35,7 +35,7 @@ asio::awaitable<void> always(leasehold::client& locks)
     catch (const boost::system::system_error& failed) {
         if (failed.code() != leasehold::condition::busy)
             throw;
-        std::cout << failed.what() << '\n'; // which lock, who has it, how long it was waited for
+        std::cout << failed.what() << '\n'; // the lock, its holder, the time waited
     }
     // [/always]
 }
@@ -46,7 +46,7 @@ asio::awaitable<void> once(const leasehold::mutex& seat)
     leasehold::diagnostics details;
     auto [failed, lease] = co_await seat.async_try_lock(details, asio::as_tuple); // no exception
     if (failed == leasehold::errc::held)
-        std::cout << "taken by client " << details.holder << '\n';
+        std::cout << "held by client " << details.holder << '\n';
     // [/once]
     expect(failed == leasehold::errc::held && !lease, "it is held");
 }

@@ -1,5 +1,5 @@
-// A server with a pool of threads: each request works under the lock of its order, and the server
-// stops in order when it is told to.
+// A server with a pool of threads: each request works under the lock of its order, and a signal
+// stops the server in order.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -28,7 +28,7 @@ namespace {
 
 std::atomic<int> booked = 0;
 
-/// What has to be done by one at a time, with the fence at hand for the place where it is written.
+/// Work that only one request may do at a time. It would send the fence with each write.
 asio::awaitable<void> book(std::uint64_t fence)
 {
     asio::steady_timer database(co_await asio::this_coro::executor, 5ms);
@@ -38,7 +38,7 @@ asio::awaitable<void> book(std::uint64_t fence)
 }
 
 // [request]
-/// One request. What it answers is for the caller of the server.
+/// Serves one request. Returns the response.
 asio::awaitable<std::string> serve(leasehold::client& locks, std::string order)
 {
     const leasehold::mutex lock(locks, "order:" + order, {.lease_time = 10s, .wait_limit = 10s});
@@ -50,10 +50,10 @@ asio::awaitable<std::string> serve(leasehold::client& locks, std::string order)
     catch (const boost::system::system_error& failed) {
         std::cerr << failed.what() << '\n';
         if (failed.code() == leasehold::condition::busy)
-            co_return "409 others are at it, try again";
+            co_return "409 busy, try again";
         if (failed.code() == leasehold::condition::lease_ended)
-            co_return "500 it was cancelled midway"; // the fence keeps its late writes out
-        co_return "503 the locks cannot be reached"; // also while the server stops
+            co_return "500 the lock was lost";             // the work was cancelled
+        co_return "503 the lock server cannot be reached"; // also during the shutdown
     }
 }
 // [/request]
@@ -64,9 +64,9 @@ int main(int argc, char** argv)
 try {
     const char* const url = argc > 1 ? argv[1] : "memory:";
     // [client]
-    asio::thread_pool requests(2); // where handlers may block
+    asio::thread_pool requests(2); // handlers here may block
 
-    asio::io_context renewals(1); // where they may not: leases are renewed here
+    asio::io_context renewals(1); // no handler here blocks: leases are renewed
     leasehold::client locks(renewals, url);
     locks.async_run(asio::detached);
     std::jthread watchdog([&] { renewals.run(); });
@@ -75,22 +75,22 @@ try {
     asio::signal_set signals(requests, SIGTERM, SIGINT);
     std::future<int> signalled = signals.async_wait(asio::use_future);
 
-    std::vector<std::future<std::string>> under_way;
+    std::vector<std::future<std::string>> in_progress;
     for (int i = 0; i < 20; ++i)
-        under_way.push_back(
+        in_progress.push_back(
             asio::co_spawn(requests, serve(locks, std::to_string(i % 3)), asio::use_future));
-    std::raise(SIGTERM); // by an operator
+    std::raise(SIGTERM); // as an operator would
 
     // [stop]
     signalled.get();
-    // No new requests from here on. Those under way may end; each has a limit on its wait.
-    for (std::future<std::string>& each : under_way)
+    // No new requests are accepted. Wait for those in progress: each has a wait limit.
+    for (std::future<std::string>& each : in_progress)
         std::cout << each.get() << '\n';
-    // Whoever waits or holds now is told `shut_down`, and every lease is released. It gives up on
-    // a server that does not answer for five seconds.
+    // Waiters complete with `shut_down`, and every lease is released. Without an answer of the
+    // store, this takes at most about five seconds.
     locks.async_shutdown(asio::use_future).get();
     requests.join();
-    watchdog.join(); // `async_run` has completed, so that nothing is left to do
+    watchdog.join(); // returns, because `async_run` has completed
     // [/stop]
 
     return booked == 20 && locks.stats().held == 0 ? 0 : 1;

@@ -41,7 +41,7 @@ public:
         write.push("EXEC");
         redis::generic_response answers;
         co_await connection->async_exec(write, answers);
-        // EXEC answers with nothing when another wrote the key since it was watched.
+        // EXEC returns null if another client has written the key since WATCH.
         const bool late = answers.value().back().data_type == redis::resp3::type::null;
         co_return late ? outcome::conflict : outcome::sold;
     }

@@ -19,9 +19,9 @@ func open() rueidislock.Locker {
 		KeyValidity:  lease, // its own when 0
 	}
 	if len(os.Args) > 3 && os.Args[3] == "one_key" {
-		// As its documentation recommends for one server, from Redis 7.0.5 on. An answer that comes
-		// later than TryNextAfter leaves the waiter waiting for ever; the default, 20 ms, is for
-		// those who have another key to try.
+		// As its documentation recommends for one server, from Redis 7.0.5 on. After a reply that is
+		// later than TryNextAfter, the waiter waits forever. The default, 20 ms, is for clients
+		// with another key to try.
 		option.KeyMajority = 1
 		option.NoLoopTracking = true
 		option.TryNextAfter = 5 * time.Second

@@ -33,6 +33,7 @@ func locksOf(sockets []string) *redsync.Redsync {
 	}
 	return redsync.New(pools...)
 }
+// [/locks_of]
 
 const pause = 20 * time.Millisecond
 
@@ -48,7 +49,6 @@ func lock(name string, lease, wait int) bool {
 	held[name] = mutex
 	return true
 }
-// [/locks_of]
 
 func unlock(name string) bool {
 	ok, err := held[name].Unlock()
