@@ -40,6 +40,7 @@ func (l lock) acquire() func() {
 	must(err)
 	return release
 }
+
 // [/lock]
 
 func (l lock) hold() func() { return l.acquire() }

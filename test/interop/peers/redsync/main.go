@@ -33,6 +33,7 @@ func locksOf(sockets []string) *redsync.Redsync {
 	}
 	return redsync.New(pools...)
 }
+
 // [/locks_of]
 
 const pause = 20 * time.Millisecond
@@ -55,6 +56,7 @@ func unlock(name string) bool {
 	delete(held, name)
 	return ok && err == nil
 }
+
 // [/lock]
 
 func require(ok bool) {
