@@ -21,12 +21,15 @@ breathe_default_project = "leasehold"
 breathe_domain_by_extension = {"hpp": "cpp"}
 
 myst_enable_extensions = ["tasklist"]
+myst_fence_as_directive = ["mermaid"]
 myst_heading_anchors = 4
 
 # The pages load nothing from other sites, and use the fonts of the reader's system.
 html_theme = "furo"
 html_static_path = ["theme"]
 html_css_files = ["pages.css"]
+html_js_files = [("copy.js", {"defer": "defer"})]
+html_search_scorer = str(here / "theme/search.js")
 html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False

@@ -1,4 +1,4 @@
-// Locks without coroutines: plain handlers, and futures for a thread that may block.
+// Without coroutines: plain handlers, and futures for a thread that may block.
 #include "support/arguments.hpp"
 
 #include <leasehold.hpp>
@@ -23,8 +23,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Acquires the lock, prints, and releases it; then calls `done`. Each step is the handler of the
-/// previous one.
+// [handlers]
+/// Acquires the lock, prints, releases it, and calls `done`. Each step is the handler of the
+/// previous step.
 class visit : public std::enable_shared_from_this<visit>
 {
 public:
@@ -41,12 +42,12 @@ public:
                 if (failed)
                     self->done_(failed, 0);
                 else
-                    self->inside(std::move(lease));
+                    self->work(std::move(lease));
             });
     }
 
 private:
-    void inside(leasehold::lease lease)
+    void work(leasehold::lease lease)
     {
         const auto fence = lease.fence();
         std::cout << "handler: lock acquired, fencing token " << fence << '\n';
@@ -58,6 +59,7 @@ private:
     leasehold::mutex lock_;
     done_function done_;
 };
+// [/handlers]
 
 } // namespace
 
@@ -89,11 +91,13 @@ try {
     try {
         const auto first = visited.get_future().get();
 
-        // A future blocks this thread. It throws the same exceptions as a coroutine.
+        // [futures]
+        // get() blocks this thread, and throws the same exceptions as co_await.
         leasehold::lease lease = printer.async_lock(asio::use_future).get();
-        std::cout << "future:  lock acquired, fencing token " << lease.fence() << '\n';
+        std::cout << "future: lock acquired, fencing token " << lease.fence() << '\n';
         rising = lease.fence() > first;
         lease.async_release(asio::use_future).get();
+        // [/futures]
     }
     catch (...) {
         failure = std::current_exception();

@@ -68,8 +68,8 @@ public:
         co_return std::get<0>(response).value();
     }
 
-    /// One run of the job. Returns false if a larger fence was written before: the caller is no
-    /// longer the runner.
+    // [once]
+    /// Runs the job once. False if a larger fence has written: the caller is no longer the runner.
     asio::awaitable<bool> write(int tick, const std::string& process, std::uint64_t fence)
     {
         static constexpr char script[] = R"(
@@ -84,6 +84,7 @@ public:
         co_await connection_->async_exec(request, response);
         co_return std::get<0>(response).value() == 1;
     }
+    // [/once]
 
     asio::awaitable<void> remove()
     {

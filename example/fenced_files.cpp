@@ -40,7 +40,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A write sends the fence of its lease. [put]
+// A write carries the fence of the lease it is made under.
+// [put]
 asio::awaitable<unsigned> put(tcp::endpoint server, std::string name, std::string content,
                               std::uint64_t fence)
 {

@@ -1,5 +1,5 @@
-// The first program: acquires a lock, works, and releases it. Usage: `first [URL]`. Without a URL
-// the lock is in this process.
+// The first program: acquires a lock, and releases it. `first [URL]`; without a URL the lock is
+// kept in this process.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -19,6 +19,7 @@ asio::awaitable<void> work(leasehold::client& locks)
     leasehold::lease lease = co_await stock.async_lock();
     std::cout << "lock acquired, fencing token " << lease.fence() << '\n';
     co_await lease.async_release();
+    std::cout << "lock released\n";
     co_await locks.async_shutdown();
 }
 

@@ -59,10 +59,11 @@ asio::awaitable<int> write_report(const leasehold::config& where, leasehold::lea
     co_return 1'000;
 }
 
+// [work]
 asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& where,
                            leasehold::error_code& reason)
 {
-    // The next renewal detects the loss; without a renewal, the end of the lease time does.
+    // The next renewal detects the loss, at the latest at the end of the lease time.
     const leasehold::mutex report(locks, name,
                                   {.lease_time = 1s, .renew_interval = 200ms, .wait_limit = 5s});
     try {
@@ -78,6 +79,7 @@ asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& wh
     }
     co_await locks.async_shutdown();
 }
+// [/work]
 
 } // namespace
 

@@ -85,8 +85,10 @@ private:
             response.result(http::status::method_not_allowed);
         }
         else {
+            // [page]
             response.set(http::field::content_type, leasehold::metrics::content_type);
             response.body() = counted_->text();
+            // [/page]
         }
         response.prepare_payload();
         co_await http::async_write(asking, response, asio::cancel_after(5s));
@@ -161,9 +163,11 @@ try {
     line.parse(argc, argv);
 
     asio::io_context context(1);
+    // [client]
     const auto counted = std::make_shared<leasehold::metrics>();
     leasehold::client locks(context, url, counted);
     locks.async_run(asio::detached);
+    // [/client]
     metrics_server server(context, counted, static_cast<std::uint16_t>(port));
     std::ostringstream address;
     address << server.endpoint();

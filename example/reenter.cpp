@@ -1,5 +1,5 @@
-// One lock, held by two processes: the holder passes its owner as text to a helper, which acquires
-// the lock reentrantly. Other owners can acquire it when both have released it.
+// One lock, held by two processes: the holder passes the text of its owner to a helper, which
+// acquires the same lock reentrantly. Other clients get the lock when both have released it.
 #include "support/arguments.hpp"
 #include "support/lines.hpp"
 #include "support/worker.hpp"
@@ -31,19 +31,21 @@ leasehold::mutex invoice_lock(const leasehold::client& locks)
     return leasehold::mutex(locks, "invoice:2041", {.wait_limit = 5s});
 }
 
-/// The helper: reads the owner, acquires the lock reentrantly, and holds it until the next order.
+/// The helper: reads the owner, acquires the lock, and holds it until the next line arrives.
 asio::awaitable<void> help(leasehold::client& locks)
 {
     example::lines orders(co_await asio::this_coro::executor, ::dup(STDIN_FILENO));
     const auto text = co_await orders.next();
     if (text) {
+        // [helper]
         const leasehold::owner holder = leasehold::owner::from_string(*text);
         const leasehold::mutex invoice = invoice_lock(locks);
         leasehold::lease lease = co_await invoice.async_lock(holder);
+        // [/helper]
         std::cout << lease.fence() << std::endl;
         co_await orders.next();
         co_await lease.async_release();
-        std::cout << "left" << std::endl;
+        std::cout << "released" << std::endl;
     }
     co_await locks.async_shutdown();
 }
@@ -64,26 +66,28 @@ asio::awaitable<void> work(leasehold::client& locks, example::worker& helper)
     const auto fence = lease.fence();
     std::cout << "holder: lock acquired, fencing token " << fence << '\n';
 
-    // Any process with this text can acquire the lock. So it is sent through a pipe, and not in
+    // Any process that has the text can acquire the lock. So it goes through a pipe, not through
     // arguments, which other users can list.
+    // [holder]
     helper.tell(lease.owner().to_string());
+    // [/holder]
     const auto entered = co_await answers.next();
     expect(entered && *entered == std::to_string(fence), "the helper did not acquire the lock");
-    std::cout << "helper: lock acquired reentrantly, fencing token " << *entered << '\n';
+    std::cout << "helper: lock acquired, fencing token " << *entered << '\n';
 
     co_await lease.async_release();
     std::cout << "holder: lock released\n";
     leasehold::error_code refused;
     leasehold::lease stranger = co_await invoice.async_try_lock(asio::redirect_error(refused));
-    std::cout << "others: " << refused.message() << '\n';
+    std::cout << "other client: " << refused.message() << '\n';
     expect(refused == leasehold::errc::held, "the lock was not held by the helper");
 
-    helper.tell("leave");
+    helper.tell("release");
     const auto left = co_await answers.next();
-    expect(left && *left == "left", "the helper did not release the lock");
+    expect(left && *left == "released", "the helper did not release the lock");
     std::cout << "helper: lock released\n";
     stranger = co_await invoice.async_lock();
-    std::cout << "others: lock acquired, fencing token " << stranger.fence() << '\n';
+    std::cout << "other client: lock acquired, fencing token " << stranger.fence() << '\n';
     expect(stranger.fence() > fence, "the fence did not rise");
     co_await stranger.async_release();
     co_await locks.async_shutdown();
@@ -108,7 +112,7 @@ int main(int argc, char** argv)
 try {
     std::string url = "redis://127.0.0.1:6379";
     std::string worker;
-    example::arguments line("Acquires a held lock reentrantly from a second process.");
+    example::arguments line("Shares a held lock with another process.");
     line.url(url, example::stores::servers_only);
     line.hidden("--worker", worker);
     line.parse(argc, argv);

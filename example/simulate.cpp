@@ -61,7 +61,8 @@ asio::awaitable<void> pass(testing::host& here, std::chrono::milliseconds how_lo
     co_await timer.async_wait();
 }
 
-/// The tested code. In production it would be the same, with other timers.
+// [code]
+/// The code under test. In production it is the same, with other timers.
 asio::awaitable<void> settle(testing::world& world, testing::host& here, leasehold::client& locks,
                              bank& books, bool fenced)
 {
@@ -71,23 +72,25 @@ asio::awaitable<void> settle(testing::world& world, testing::host& here, leaseho
         const std::uint64_t fence = fenced ? lease.fence() : no_fence;
         open = books.wants_payment(fence);
         if (open) {
-            co_await pass(here, 200ms); // the work
-            // This check is not enough: the lease may end between it and the payment.
+            co_await pass(here, 200ms); // prepares the payment
+            // This check is not enough: the process may be paused between it and the payment.
             if (lease.valid()) {
                 co_await pass(here, 20ms);
                 const bool paid = books.pay(fence);
                 world.note(here.name() +
-                           (paid ? " PAYS" : ": the bank rejects its fence as too small"));
+                           (paid ? " PAYS" : " is rejected by the bank: its fence is too old"));
             }
         }
         leasehold::error_code ended;
         co_await lease.async_release(
-            asio::redirect_error(asio::deferred, ended)); // ignores a loss, which is expected here
+            asio::redirect_error(asio::deferred, ended)); // a loss needs no reaction here
     }
 }
+// [/code]
 
-/// Adds a fault that depends on the seed.
-void torment(testing::world& world, testing::server& server, testing::host& victim)
+// [faults]
+/// Injects a fault that the seed selects.
+void inject_fault(testing::world& world, testing::server& server, testing::host& victim)
 {
     const auto when = std::chrono::milliseconds(world.random(400));
     const auto how_long = std::chrono::milliseconds(1 + world.random(5'000));
@@ -103,12 +106,14 @@ void torment(testing::world& world, testing::server& server, testing::host& vict
     default: break;
     }
 }
+// [/faults]
 
-/// @returns The number of payments of the invoice.
-int run(int seed, bool fenced, bool told)
+// [run]
+/// Returns the number of payments of the invoice.
+int run(int seed, bool fenced, bool trace)
 {
     testing::world world(static_cast<std::uint64_t>(seed));
-    if (told)
+    if (trace)
         world.on_trace([](std::string_view line) { std::cout << "  " << line << '\n'; });
     testing::server& server = world.make_server("redis");
     testing::host& a = world.make_host("a");
@@ -120,11 +125,12 @@ int run(int seed, bool fenced, bool told)
     bank books;
     asio::co_spawn(a, settle(world, a, of_a, books, fenced), asio::detached);
     asio::co_spawn(b, settle(world, b, of_b, books, fenced), asio::detached);
-    torment(world, server, a);
-    torment(world, server, b);
+    inject_fault(world, server, a);
+    inject_fault(world, server, b);
     world.run_for(30s);
     return books.payments();
 }
+// [/run]
 
 } // namespace
 

@@ -92,7 +92,42 @@ def undocumented_values(xml):
                     yield f"{place.get('file')}:{place.get('line')}: {name} has no doc comment"
 
 
+# Elements that are not part of a line of text.
+BLOCKS = ("simplesect", "parameterlist", "itemizedlist", "orderedlist", "programlisting", "table")
+
+
+def split_paragraphs(xml):
+    """Gives each block within a paragraph a paragraph of its own: doxygen puts `@par` and the text
+    after it into one, and breathe would move the text before it."""
+    for file in sorted(xml.glob("*.xml")):
+        tree = ElementTree.parse(file)
+        for parent in tree.iter():
+            if parent.tag not in ("detaileddescription", "simplesect", "listitem"):
+                continue
+            children = []
+            for child in list(parent):
+                children += split(child) if child.tag == "para" else [child]
+            parent[:] = children
+        tree.write(file, encoding="utf-8", xml_declaration=True)
+
+
+def split(para):
+    parts = [ElementTree.Element("para")]
+    parts[0].text = para.text
+    for child in para:
+        if child.tag not in BLOCKS:
+            parts[-1].append(child)
+            continue
+        after, child.tail = child.tail, None
+        for content in ([child], []):
+            parts.append(ElementTree.Element("para"))
+            parts[-1].extend(content)
+        parts[-1].text = after
+    return [part for part in parts if len(part) or (part.text or "").strip()]
+
+
 def write(xml, folder):
+    split_paragraphs(xml)
     folder.mkdir(parents=True, exist_ok=True)
     for path, header in read(xml).items():
         name = path.removesuffix(".hpp").replace("/", "_")

@@ -1,18 +1,22 @@
-"""Draws sequence diagrams from text, as SVG in the page, without other programs or a network.
+"""Draws sequence diagrams from text, as SVG within the page: no program and no network is needed.
+The text is a part of Mermaid's, which a forge draws by itself:
 
-    ```{sequence} Title of the diagram
-    actors: client A | server | client B
-    A -> server: acquire
-    server --> A: granted
-    hold A
-    B -x server: a message that is lost
-    note A: paused
-    end A
-    === some time later
+    ```mermaid
+    sequenceDiagram
+        title What the diagram shows
+        participant A as client A
+        participant server
+        A->>server: acquire
+        server-->>A: granted
+        activate A
+        A-xserver: a message that is lost
+        Note over A: paused
+        deactivate A
+        Note over A,server: some time later
     ```
 
-The name of an actor is the last word of its title. `->` is a message, `-->` an answer, and `-x` a
-message that never arrives. Between `hold` and `end` the actor's line is a bar.
+`->>` is a message, `-->>` an answer, `-x` a message that never arrives. Between `activate` and
+`deactivate` the line of the participant is a bar. A note over two participants is a pause.
 """
 
 import re
@@ -28,32 +32,37 @@ TOP = 44
 MARGIN = 20
 BAR = 10
 
+PARTICIPANT = re.compile(r"participant (?P<name>\w+)(?: as (?P<title>.+))?$")
 LINE = re.compile(
-    r"(?P<mark>hold|end) (?P<actor>\w+)$"
-    r"|note (?P<at>\w+): (?P<note>.+)$"
-    r"|=== (?P<pause>.+)$"
-    r"|(?P<from>\w+) (?P<arrow>-->|->|-x) (?P<to>\w+): (?P<text>.+)$"
+    r"(?P<mark>activate|deactivate) (?P<actor>\w+)$"
+    r"|Note over (?P<at>\w+): (?P<note>.+)$"
+    r"|Note over (?P<first>\w+),(?P<last>\w+): (?P<pause>.+)$"
+    r"|(?P<from>\w+?)(?P<arrow>-->>|->>|-x)(?P<to>\w+): (?P<text>.+)$"
 )
 
 
 class Diagram:
     def __init__(self, lines):
-        kind, _, titles = lines[0].partition(":")
-        if kind != "actors":
-            raise ValueError("the first line names the actors: `actors: client A | server`")
-        self.titles = [each.strip() for each in titles.split("|")]
-        self.names = [each.split()[-1] for each in self.titles]
-        self.steps = [self.step(line) for line in lines[1:]]
+        if lines[0] != "sequenceDiagram" or not lines[1].startswith("title "):
+            raise ValueError("the first lines are `sequenceDiagram` and `title …`")
+        self.title = lines[1].removeprefix("title ")
+        self.names, self.titles = [], []
+        rest = lines[2:]
+        while rest and (match := PARTICIPANT.match(rest[0])):
+            self.names.append(match["name"])
+            self.titles.append(match["title"] or match["name"])
+            rest = rest[1:]
+        self.steps = [self.step(line) for line in rest]
 
     def step(self, line):
         match = LINE.match(line)
-        if not match:
-            raise ValueError(f'"{line}" is not a step of a sequence diagram')
+        if not match or "#" in line or ";" in line:
+            raise ValueError(f'"{line}" is no step of a sequence diagram')
         step = {key: value for key, value in match.groupdict().items() if value is not None}
-        for key in ("actor", "at", "from", "to"):
+        for key in ("actor", "at", "from", "to", "first", "last"):
             if key in step:
                 if step[key] not in self.names:
-                    raise ValueError(f'"{step[key]}" in "{line}" is not one of the actors')
+                    raise ValueError(f'"{step[key]}" in "{line}" is not one of the participants')
                 step[key] = self.names.index(step[key])
         return step
 
@@ -85,14 +94,14 @@ class Diagram:
             columns.append(columns[-1] + gap)
         return columns, columns[-1] + sides[1] + MARGIN
 
-    def draw(self, title):
+    def draw(self):
         columns, total = self.columns()
         shapes, bars, began = [], [], {}
         y = TOP + 12
         for step in self.steps:
             if "mark" in step:
                 actor = step["actor"]
-                if step["mark"] == "hold":
+                if step["mark"] == "activate":
                     began[actor] = y
                 else:
                     bars.append(bar(columns[actor], began.pop(actor), y + 4))
@@ -128,7 +137,7 @@ class Diagram:
         size = f'width="{total:.0f}" height="{bottom + 8:.0f}"'
         return (
             f'<svg class="sequence" role="img" viewBox="0 0 {total:.0f} {bottom + 8:.0f}" {size} '
-            f'font-size="{SIZE}"><title>{escape(title)}</title>'
+            f'font-size="{SIZE}"><title>{escape(self.title)}</title>'
             + "".join(heads + bars + shapes)
             + "</svg>"
         )
@@ -160,7 +169,7 @@ def message(columns, y, step):
         head = f"M{end - 5:.0f} {y - 5}l10 10m0 -10l-10 10"
     else:
         head = f"M{end - way * 8:.0f} {y - 4}L{end:.0f} {y}L{end - way * 8:.0f} {y + 4}"
-    kind = "answer" if step["arrow"] == "-->" else "message"
+    kind = "answer" if step["arrow"] == "-->>" else "message"
     return [
         f'<path class="{kind}" d="M{start:.0f} {y}H{end:.0f}"/>',
         f'<path class="message" d="{head}"/>',
@@ -170,19 +179,18 @@ def message(columns, y, step):
 
 class Sequence(SphinxDirective):
     has_content = True
-    required_arguments = 1
-    final_argument_whitespace = True
 
     def run(self):
         lines = [line.strip() for line in self.content if line.strip()]
         try:
-            drawn = Diagram(lines).draw(self.arguments[0])
+            diagram = Diagram(lines)
+            drawn = diagram.draw()
         except (ValueError, KeyError, IndexError) as failure:
-            raise self.error(f"sequence: {failure}") from failure
-        caption = nodes.caption("", self.arguments[0])
+            raise self.error(f"mermaid: {failure}") from failure
+        caption = nodes.caption("", diagram.title)
         return [nodes.figure("", nodes.raw("", drawn, format="html"), caption)]
 
 
 def setup(app):
-    app.add_directive("sequence", Sequence)
+    app.add_directive("mermaid", Sequence)
     return {"parallel_read_safe": True}

@@ -1,22 +1,21 @@
-"""Checks that code on a page is part of a file that the tests run. Below the first part of each
-file, adds the name of the file and a link to download it, with its includes and names.
+"""Checks that code on a page is part of a file that the tests run, as shown_code.py describes.
+Below the first part of each file the page names the file, and has the whole of it: its includes,
+its names.
 
-Plain text, and code that the reference takes from the headers, is not checked. A command does not
-count as plain text: a reader may run it, so a test must run it, too. A block that no test can run
-has the class not-run, and its page is in the list below. The page then states that no test runs it.
+Text, and what the reference takes from the headers, is free. But a command is not text: a reader
+will run it, so a test has to. What no test can run is marked `not run`, its page is in the list
+below, and the page says so.
 """
 
 import re
-from pathlib import Path
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.util import logging
 
-# Folders beside docs.
-ELSEWHERE = ("benchmark/", "example/", "monitoring/", "test/")
-FREE = ("text", "none", "default")
-# Pages for developers of the library; users do not copy their code.
+from shown_code import FREE, MARK, Fault, part_of
+
+# Read by those who work on the library; what they show is not for users to copy.
 FREE_PAGES = ("internals/", "reference/")
 # No package of Consul is available for a test.
 NOT_RUN_PAGES = ("migrate/consul",)
@@ -42,18 +41,40 @@ def check(app, doctree):
     page = app.env.docname
     if page.startswith(FREE_PAGES):
         return
-    told = set()
+    named = set()
     for block in list(doctree.findall(nodes.literal_block)):
-        if "source" in block:
-            name_source(app, block, told)
-        elif "not-run" in block["classes"] and page in NOT_RUN_PAGES:
+        mark = mark_of(block)
+        if mark and mark["file"]:
+            compare(block, mark)
+            name_source(block, mark, named)
+        elif mark and page in NOT_RUN_PAGES:
             say_below(block, nodes.Text("No test runs this."))
         elif block.get("language", "none") not in FREE or is_command(page, block.astext()):
-            logging.getLogger(__name__).warning(
-                "no test runs this code or command: put it into docs/programs or docs/sessions, "
-                "and include that file with literalinclude",
-                location=block,
+            warn(
+                "code, or a command, that no test runs: put it into docs/programs or "
+                "docs/sessions, and name that file in the line above: <!-- code: FILE -->",
+                block,
             )
+
+
+def mark_of(block):
+    """The comment directly above the block."""
+    above = block.previous_sibling()
+    return MARK.fullmatch(above.astext().strip()) if isinstance(above, nodes.raw) else None
+
+
+def compare(block, mark):
+    try:
+        same = part_of(mark["file"], mark["part"]).strip() == block.astext().strip()
+    except Fault as fault:
+        warn(str(fault), block)
+        return
+    if not same:
+        warn(f"differs from {mark['file']}; docs/code --fix copies it", block)
+
+
+def warn(message, block):
+    logging.getLogger(__name__).warning(message, location=block)
 
 
 def is_command(page, text):
@@ -61,16 +82,13 @@ def is_command(page, text):
     return bool(COMMAND.match(text)) and not (run and text.startswith(run))
 
 
-def name_source(app, block, told):
-    file = Path(block["source"])
-    source = file.relative_to(app.srcdir).as_posix()
-    whole = file.read_text().strip() == block.astext().strip()
-    if source in told or whole or source.endswith(".session"):
+def name_source(block, mark, named):
+    file = mark["file"]
+    if file in named or not mark["part"]:
         return
-    told.add(source)
-    name = source if source.startswith(ELSEWHERE) else f"docs/{source}"
-    link = addnodes.download_reference("", "", reftarget=f"/{source}")
-    link += nodes.literal("", name)
+    named.add(file)
+    link = addnodes.download_reference("", "", reftarget="/" + file.removeprefix("docs/"))
+    link += nodes.literal("", file)
     say_below(block, nodes.Text("Part of "), link, nodes.Text("."))
 
 

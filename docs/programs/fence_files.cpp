@@ -27,8 +27,7 @@ namespace {
 asio::awaitable<leasehold::error_code> write_report(asio::thread_pool& disk, guard::file file,
                                                     std::uint64_t fence, std::string content)
 {
-    // The guard blocks while it waits for the disk and for other writers, so it runs in its own
-    // thread pool.
+    // The guard blocks: it waits for the disk and for other writers.
     const auto write = [&]() -> asio::awaitable<leasehold::error_code> {
         co_return file.replace(fence, content);
     };
@@ -45,7 +44,7 @@ asio::awaitable<void> run(leasehold::client& locks, asio::thread_pool& disk,
     leasehold::lease lease = co_await lock.async_lock();
     const leasehold::error_code failed = co_await write_report(disk, file, lease.fence(), "a;b\n");
     if (failed == guard::errc::stale_fence)
-        std::cout << "another client got the lock meanwhile, and has written\n";
+        std::cout << "another client has acquired the lock, and has written\n";
     // [/lock]
     const leasehold::error_code late = co_await write_report(disk, file, lease.fence() - 1, "c\n");
     co_await lease.async_release();

@@ -1,4 +1,4 @@
-// Rows that only the newest holder of a lock writes, in SQLite.
+// Fenced writes in SQLite.
 #include <leasehold/extras/guard/sql.hpp>
 
 #include <sqlite3.h>
@@ -68,7 +68,7 @@ bool raise(sqlite3* data, const std::string& name, std::uint64_t fence)
     sqlite3_bind_int64(raised.get(), 2, mine);
     require(sqlite3_step(raised.get()) == SQLITE_ROW, data);
     const bool newest = sqlite3_column_int64(raised.get(), 0) == mine;
-    // Without this step the statement is not complete, and keeps the transaction open.
+    // A statement that is not finished keeps the transaction open.
     require(sqlite3_step(raised.get()) == SQLITE_DONE, data);
     return newest;
 }

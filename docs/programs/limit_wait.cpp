@@ -1,4 +1,4 @@
-// Limits for the wait for a lock.
+// The ways to limit the wait for a lock.
 #include <leasehold.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -35,7 +35,7 @@ asio::awaitable<void> always(leasehold::client& locks)
     catch (const boost::system::system_error& failed) {
         if (failed.code() != leasehold::condition::busy)
             throw;
-        std::cout << failed.what() << '\n'; // with the lock, its holder, and the time of the wait
+        std::cout << failed.what() << '\n'; // the lock, its holder, the time waited
     }
     // [/always]
 }

@@ -23,18 +23,18 @@ asio::awaitable<void> write(std::uint64_t fence)
     co_return;
 }
 
-// [by_hand]
-asio::awaitable<void> by_hand(leasehold::client& locks)
+// [lock]
+asio::awaitable<void> write_order(leasehold::client& locks)
 {
     const leasehold::mutex order(locks, "order:17", {.lease_time = 30s, .wait_limit = 5s});
-    leasehold::lease lease = co_await order.async_lock(); // throws if the wait limit passes
+    leasehold::lease lease = co_await order.async_lock(); // throws if the limit passes
     co_await write(lease.fence());
-    co_await lease.async_release(); // the destructor of a lease releases it, too
+    co_await lease.async_release(); // the destructor would release it, too
 }
-// [/by_hand]
+// [/lock]
 
 // [with_lock]
-asio::awaitable<void> guarded(leasehold::client& locks)
+asio::awaitable<void> write_order_or_stop(leasehold::client& locks)
 {
     const leasehold::mutex order(locks, "order:17", {.lease_time = 30s, .wait_limit = 5s});
     co_await leasehold::with_lock(order,
@@ -44,8 +44,8 @@ asio::awaitable<void> guarded(leasehold::client& locks)
 
 asio::awaitable<void> both(leasehold::client& locks)
 {
-    co_await by_hand(locks);
-    co_await guarded(locks);
+    co_await write_order(locks);
+    co_await write_order_or_stop(locks);
     co_await locks.async_shutdown();
 }
 

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // [observer]
-/// Called on the strand that renews the leases, so its functions must not block or throw.
+/// Runs on the strand that renews the leases: must not block, must not throw.
 class log : public leasehold::observer
 {
 public:
@@ -54,7 +54,7 @@ asio::awaitable<void> lose(leasehold::client& locks, leasehold::memory_space& sp
 {
     const leasehold::mutex report(locks, "report", {.lease_time = 300ms});
     leasehold::lease lease = co_await report.async_lock();
-    space.erase("report"); // as an operator would, with DEL
+    space.erase("report"); // as if an operator had deleted the key
 
     leasehold::error_code reason;
     co_await lease.async_wait_lost(asio::redirect_error(reason));

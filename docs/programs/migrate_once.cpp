@@ -1,4 +1,4 @@
-// Several processes start at the same time. The first one migrates the schema, the others wait.
+// Several processes start at once. The first migrates the schema, and the others wait.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A database that stores the version of its schema, and rejects late writes.
+/// A database that stores the version of its schema, and rejects an older fencing token.
 struct database
 {
     int version = 1;
@@ -40,10 +40,10 @@ asio::awaitable<void> bring_up_to_date(leasehold::client& locks, database& data)
 {
     constexpr int wanted = 2;
     if (data.version >= wanted)
-        co_return; // the usual case, which needs no lock
+        co_return; // no lock is needed
     const leasehold::mutex migration(locks, "migration", {.lease_time = 30s, .wait_limit = 10min});
     leasehold::lease lease = co_await migration.async_lock();
-    if (data.version < wanted) // another process may have migrated during the wait
+    if (data.version < wanted) // another process may have migrated it
         co_await data.migrate(wanted, lease.fence());
     co_await lease.async_release();
 }

@@ -33,57 +33,58 @@ using server_clock = std::chrono::steady_clock;
 class table
 {
 public:
-    acquire_reply acquire(const acquire_request& asked)
+    acquire_reply acquire(const acquire_request& request)
     {
         const std::lock_guard alone(guard_);
-        if (asked.budget <= milliseconds::zero())
+        if (request.budget <= milliseconds::zero())
             return {.result = acquire_reply::outcome::late};
-        const std::string name(asked.name);
+        const std::string name(request.name);
         row* const there = find(name);
-        if (there == nullptr && !asked.entry.empty())
+        if (there == nullptr && !request.entry.empty())
             return {.result = acquire_reply::outcome::gone};
-        if (there != nullptr && there->owner != asked.owner) {
-            if (!asked.entry.empty())
+        if (there != nullptr && there->owner != request.owner) {
+            if (!request.entry.empty())
                 return {.result = acquire_reply::outcome::gone};
             return {.result = acquire_reply::outcome::held, .remaining = left(*there)};
         }
         row& mine = there != nullptr ? *there : rows_[name];
-        std::uint32_t fences = 1; // a repeated request gets the last fence again
+        std::uint32_t fences = 1; // a repeated request gets its last fence again
         if (there == nullptr) {
-            mine.owner = asked.owner;
-            // A counter with the clock as its floor, which rises even if the table was lost.
-            newest_ = std::max({newest_, asked.fence_floor, nanoseconds_since_1970()});
-            fences = std::min(asked.fences, 100u);
+            mine.owner = request.owner;
+            // The clock is the lower bound of the counter, so fences rise even if the table is
+            // lost.
+            newest_ = std::max({newest_, request.fence_floor, nanoseconds_since_1970()});
+            fences = std::min(request.fences, 100u);
             newest_ += fences;
             mine.last_fence = newest_;
         }
-        mine.entries.emplace(asked.entry);
-        prolong(mine, asked.lease);
-        if (!asked.entry.empty())
+        mine.entries.emplace(request.entry);
+        extend(mine, request.lease);
+        if (!request.entry.empty())
             return {.result = acquire_reply::outcome::granted};
         return {.result = acquire_reply::outcome::granted,
                 .fences = fences,
                 .first_fence = mine.last_fence - fences + 1};
     }
 
-    renewal_result renew(const renewal& asked)
+    renewal_result renew(const renewal& request)
     {
         const std::lock_guard alone(guard_);
-        row* const there = find(std::string(asked.name));
-        if (!is_in(there, asked.owner, asked.entry))
-            return renewal_result::gone; // a renewal never creates a lock
-        prolong(*there, asked.lease);
+        row* const there = find(std::string(request.name));
+        if (!is_holder(there, request.owner, request.entry))
+            return renewal_result::gone; // a renewal never creates a row
+        extend(*there, request.lease);
         return renewal_result::renewed;
     }
 
-    release_reply release(const release_request& asked)
+    release_reply release(const release_request& request)
     {
         const std::lock_guard alone(guard_);
-        const std::string name(asked.name);
+        const std::string name(request.name);
         row* const there = find(name);
-        if (!is_in(there, asked.owner, asked.entry))
+        if (!is_holder(there, request.owner, request.entry))
             return {.result = release_reply::outcome::not_owner};
-        there->entries.erase(std::string(asked.entry));
+        there->entries.erase(std::string(request.entry));
         if (!there->entries.empty())
             return {.result = release_reply::outcome::left};
         rows_.erase(name);
@@ -107,7 +108,7 @@ private:
     struct row
     {
         std::string owner{};
-        std::set<std::string> entries{}; // "" is the first acquisition
+        std::set<std::string> entries{}; // "" is the acquire, others are reentrant
         server_clock::time_point expires{};
         std::uint64_t last_fence = 0;
     };
@@ -123,7 +124,7 @@ private:
         return nullptr;
     }
 
-    static bool is_in(const row* there, std::string_view owner, std::string_view entry)
+    static bool is_holder(const row* there, std::string_view owner, std::string_view entry)
     {
         return there != nullptr && there->owner == owner &&
                there->entries.contains(std::string(entry));
@@ -134,7 +135,7 @@ private:
         return std::chrono::ceil<milliseconds>(of.expires - server_clock::now());
     }
 
-    static void prolong(row& which, milliseconds lease) // never shortens the TTL
+    static void extend(row& which, milliseconds lease) // never shortens it
     {
         which.expires = std::max(which.expires, server_clock::now() + lease);
     }
@@ -153,7 +154,7 @@ private:
 // [/table]
 
 // [store]
-/// The store of one client. It executes a request at once, but completes it after the call.
+/// The store of one client. It replies at once, but never inside the initiating call.
 class table_store final : public store
 {
 public:
@@ -161,9 +162,9 @@ public:
 
     store_traits traits() const noexcept override
     {
-        store_traits can;
-        can.announces = false; // releases are not published: clients poll with backoff
-        return can;
+        store_traits supported;
+        supported.announces = false; // releases are not announced: waiters poll with backoff
+        return supported;
     }
 
     void open(const asio::any_io_executor& strand, store_listener& listener) override
@@ -177,22 +178,22 @@ public:
 
     void close() override { *open_ = false; }
 
-    void async_acquire(const acquire_request& asked, acquire_handler done) override
+    void async_acquire(const acquire_request& request, acquire_handler done) override
     {
-        answer(std::move(done), *open_ ? rows_->acquire(asked) : acquire_reply());
+        reply_with(std::move(done), *open_ ? rows_->acquire(request) : acquire_reply());
     }
 
-    void async_renew(std::span<const renewal> asked, renew_handler done) override
+    void async_renew(std::span<const renewal> requests, renew_handler done) override
     {
         std::vector<renewal_result> results;
-        for (const renewal& each : asked)
+        for (const renewal& each : requests)
             results.push_back(*open_ ? rows_->renew(each) : renewal_result::failed);
-        answer(std::move(done), renew_reply(std::move(results)));
+        reply_with(std::move(done), renew_reply(std::move(results)));
     }
 
-    void async_release(const release_request& asked, release_handler done) override
+    void async_release(const release_request& request, release_handler done) override
     {
-        answer(std::move(done), *open_ ? rows_->release(asked) : release_reply());
+        reply_with(std::move(done), *open_ ? rows_->release(request) : release_reply());
     }
 
     void watch(std::string_view) override {}
@@ -200,7 +201,7 @@ public:
 
 private:
     template <class Handler, class Reply>
-    void answer(Handler done, Reply reply)
+    void reply_with(Handler done, Reply reply)
     {
         const error_code failed = *open_ ? error_code() : errc::store_unavailable;
         asio::post(strand_, [done = std::move(done), failed, reply = std::move(reply)]() mutable {
@@ -226,7 +227,7 @@ private:
     std::shared_ptr<table> rows_ = std::make_shared<table>();
 };
 
-int failures_of_the_contract()
+int contract_failures()
 {
     int failures = 0;
     for (const testing::contract_case& each : testing::store_contract()) {
@@ -247,5 +248,5 @@ int failures_of_the_contract()
 
 int main()
 {
-    return failures_of_the_contract() == 0 ? 0 : 1;
+    return contract_failures() == 0 ? 0 : 1;
 }

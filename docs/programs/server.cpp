@@ -1,5 +1,5 @@
-// A server with a pool of threads. Each request works under the lock of its order, and the server
-// stops in order on a signal.
+// A server with a pool of threads: each request works under the lock of its order, and a signal
+// stops the server in order.
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -28,7 +28,7 @@ namespace {
 
 std::atomic<int> booked = 0;
 
-/// The work under the lock. A real server would write the fence with its result.
+/// Work that only one request may do at a time. It would send the fence with each write.
 asio::awaitable<void> book(std::uint64_t fence)
 {
     asio::steady_timer database(co_await asio::this_coro::executor, 5ms);
@@ -38,7 +38,7 @@ asio::awaitable<void> book(std::uint64_t fence)
 }
 
 // [request]
-/// Serves one request. Returns the response for the caller.
+/// Serves one request. Returns the response.
 asio::awaitable<std::string> serve(leasehold::client& locks, std::string order)
 {
     const leasehold::mutex lock(locks, "order:" + order, {.lease_time = 10s, .wait_limit = 10s});
@@ -50,10 +50,10 @@ asio::awaitable<std::string> serve(leasehold::client& locks, std::string order)
     catch (const boost::system::system_error& failed) {
         std::cerr << failed.what() << '\n';
         if (failed.code() == leasehold::condition::busy)
-            co_return "409 the order is in use, try again";
+            co_return "409 busy, try again";
         if (failed.code() == leasehold::condition::lease_ended)
-            co_return "500 the work was cancelled";  // the fence rejects its late writes
-        co_return "503 the locks cannot be reached"; // also while the server stops
+            co_return "500 the lock was lost";             // the work was cancelled
+        co_return "503 the lock server cannot be reached"; // also during the shutdown
     }
 }
 // [/request]
@@ -64,9 +64,9 @@ int main(int argc, char** argv)
 try {
     const char* const url = argc > 1 ? argv[1] : "memory:";
     // [client]
-    asio::thread_pool requests(2); // handlers may block here
+    asio::thread_pool requests(2); // handlers here may block
 
-    asio::io_context renewals(1); // renews the leases, so handlers must not block here
+    asio::io_context renewals(1); // no handler here blocks: leases are renewed
     leasehold::client locks(renewals, url);
     locks.async_run(asio::detached);
     std::jthread watchdog([&] { renewals.run(); });
@@ -75,22 +75,22 @@ try {
     asio::signal_set signals(requests, SIGTERM, SIGINT);
     std::future<int> signalled = signals.async_wait(asio::use_future);
 
-    std::vector<std::future<std::string>> under_way;
+    std::vector<std::future<std::string>> in_progress;
     for (int i = 0; i < 20; ++i)
-        under_way.push_back(
+        in_progress.push_back(
             asio::co_spawn(requests, serve(locks, std::to_string(i % 3)), asio::use_future));
     std::raise(SIGTERM); // as an operator would
 
     // [stop]
     signalled.get();
-    // Accepts no new requests, and waits for the current ones. Each has a limit on its wait.
-    for (std::future<std::string>& each : under_way)
+    // No new requests are accepted. Wait for those in progress: each has a wait limit.
+    for (std::future<std::string>& each : in_progress)
         std::cout << each.get() << '\n';
-    // Ends all waits and leases with `shut_down`, and releases the locks. Stops after five seconds
-    // without an answer of the server.
+    // Waiters complete with `shut_down`, and every lease is released. Without an answer of the
+    // store, this takes at most about five seconds.
     locks.async_shutdown(asio::use_future).get();
     requests.join();
-    watchdog.join(); // ends, because `async_run` has completed
+    watchdog.join(); // returns, because `async_run` has completed
     // [/stop]
 
     return booked == 20 && locks.stats().held == 0 ? 0 : 1;

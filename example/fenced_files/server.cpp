@@ -149,7 +149,8 @@ fenced_file_server::response fenced_file_server::read(const std::filesystem::pat
     return with_status(200, std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-// Rejects a write with an old fence. [guard]
+// What enforces the fence.
+// [guard]
 fenced_file_server::response fenced_file_server::write(const std::filesystem::path& path,
                                                        const request& asked) const
 {

@@ -26,7 +26,7 @@ asio::awaitable<bool> getset_lock::try_lock(std::int64_t now, std::int64_t until
     const std::int64_t expires = co_await expiry();
     if (expires >= now)
         co_return false;
-    // The lock has expired. The first client that replaces the time holds it.
+    // It has expired. The first client that replaces the time gets the lock.
     const std::int64_t replaced = co_await replace_expiry(until);
     co_return replaced < now;
 }

@@ -27,7 +27,7 @@ public:
     {
         const std::string key = keys.key(item);
         const int seen = co_await read_stock(*connection, key);
-        if (seen <= 0) // this check needs no lock
+        if (seen <= 0) // no lock is needed for that
             co_return outcome::none_left;
         const leasehold::mutex lock(locks_, key + ":lock");
         leasehold::lease lease = co_await lock.async_lock();

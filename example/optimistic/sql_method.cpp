@@ -98,7 +98,7 @@ public:
                         " WHERE id = ?2 AND version = ?3",
                         left - 1, item, version);
         write.step();
-        // No row was changed: another trader wrote since, so the version is newer.
+        // No row: another client has written, and the version has changed.
         const bool late = sqlite3_changes(database_.handle()) == 0;
         co_return late ? outcome::conflict : outcome::sold;
     }

@@ -41,7 +41,7 @@ public:
         write.push("EXEC");
         redis::generic_response answers;
         co_await connection->async_exec(write, answers);
-        // EXEC answers null if another trader has written the key since WATCH.
+        // EXEC returns null if another client has written the key since WATCH.
         const bool late = answers.value().back().data_type == redis::resp3::type::null;
         co_return late ? outcome::conflict : outcome::sold;
     }

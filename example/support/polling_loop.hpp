@@ -7,6 +7,7 @@
 
 namespace example {
 
+// [loop]
 /// As `context.run()` on one thread, but polls before it blocks: for `patience` after the last
 /// handler.
 inline void run_polling(boost::asio::io_context& context,
@@ -24,6 +25,7 @@ inline void run_polling(boost::asio::io_context& context,
         }
     }
 }
+// [/loop]
 
 } // namespace example
 

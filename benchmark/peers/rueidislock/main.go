@@ -12,15 +12,16 @@ import (
 
 var locks = open()
 
+// [lock]
 func open() rueidislock.Locker {
 	option := rueidislock.LockerOption{
 		ClientOption: rueidis.ClientOption{InitAddress: []string{"127.0.0.1:" + os.Args[1]}},
 		KeyValidity:  lease, // 0: the default
 	}
 	if len(os.Args) > 3 && os.Args[3] == "one_key" {
-		// As its documentation recommends for one server, from Redis 7.0.5 on. If an answer arrives
-		// after TryNextAfter, the waiter waits forever. The default of 20 ms is for waiters that
-		// have another key to try.
+		// As its documentation recommends for one server, from Redis 7.0.5 on. After a reply that is
+		// later than TryNextAfter, the waiter waits forever. The default, 20 ms, is for clients
+		// with another key to try.
 		option.KeyMajority = 1
 		option.NoLoopTracking = true
 		option.TryNextAfter = 5 * time.Second
@@ -39,6 +40,8 @@ func (l lock) acquire() func() {
 	must(err)
 	return release
 }
+
+// [/lock]
 
 func (l lock) hold() func() { return l.acquire() }
 

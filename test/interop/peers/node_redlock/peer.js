@@ -8,6 +8,7 @@ const client = new Redis({ path: process.argv[2] })
 const pause = 20
 const held = new Map()
 
+// [lock]
 async function lock(name, lease, wait) {
   const locks = new Redlock([client], {
     retryCount: Math.floor(wait / pause),
@@ -34,6 +35,7 @@ async function unlock(name) {
     return false
   }
 }
+// [/lock]
 
 function require_(so) {
   if (!so) throw new Error('not so')

@@ -8,6 +8,7 @@ client = redis.Redis(unix_socket_path=sys.argv[1])
 held = {}
 
 
+# [lock]
 def lock(name, lease_ms, wait_ms):
     lock = client.lock(name, timeout=lease_ms / 1000, sleep=0.02, thread_local=False)
     if not lock.acquire(blocking=wait_ms > 0, blocking_timeout=wait_ms / 1000):
@@ -22,6 +23,7 @@ def unlock(name):
         return True
     except LockError:
         return False
+# [/lock]
 
 
 print("ready", flush=True)

@@ -41,6 +41,7 @@ public final class Peer {
     private static String answer(RedissonClient client, String[] words) throws Exception {
         final String name =
                 new String(HexFormat.of().parseHex(words[1]), StandardCharsets.UTF_8);
+        // [lock]
         final RLock lock = plain ? client.getLock(name) : client.getFencedLock(name);
         switch (words[0]) {
             case "lock": {
@@ -55,6 +56,7 @@ public final class Peer {
                 } catch (IllegalMonitorStateException lost) {
                     return "lost";
                 }
+        // [/lock]
             case "count": {
                 final RBucket<String> counter =
                         client.getBucket(words[2], StringCodec.INSTANCE);

@@ -24,6 +24,7 @@ var (
 	held    = map[string]*redsync.Mutex{}
 )
 
+// [locks_of]
 func locksOf(sockets []string) *redsync.Redsync {
 	var pools []pool.Pool
 	for _, each := range sockets {
@@ -33,8 +34,11 @@ func locksOf(sockets []string) *redsync.Redsync {
 	return redsync.New(pools...)
 }
 
+// [/locks_of]
+
 const pause = 20 * time.Millisecond
 
+// [lock]
 func lock(name string, lease, wait int) bool {
 	mutex := locks.NewMutex(name,
 		redsync.WithExpiry(time.Duration(lease)*time.Millisecond),
@@ -52,6 +56,8 @@ func unlock(name string) bool {
 	delete(held, name)
 	return ok && err == nil
 }
+
+// [/lock]
 
 func require(ok bool) {
 	if !ok {
