@@ -23,7 +23,8 @@ using testing::impl::redis_model;
 
 namespace {
 
-constexpr std::size_t steps = 40'000;
+constexpr std::size_t all_steps = 40'000;
+constexpr std::size_t steps = LEASEHOLD_MODEL_STEPS;
 constexpr std::size_t steps_at_a_time = 50;
 
 /// The code of an error, because the rest contains lines of the script, and changes between
@@ -226,6 +227,9 @@ void compare(const comparison& how, std::initializer_list<std::uint64_t> seeds)
     counts seen;
     for (const std::uint64_t seed : seeds)
         compare(how, seed, seen);
+    // Fewer steps do not reach the rare replies.
+    if (steps < all_steps)
+        return;
     for (const std::string& each : how.expected)
         BOOST_TEST(seen[each] >= 20u, each << " came " << seen[each] << " times");
 }
