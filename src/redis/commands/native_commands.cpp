@@ -60,8 +60,7 @@ bool native_commands::may_be_brief(const acquire_request& asked) const
     // Only the slow path compares the counter with the clock, and writes the record that
     // `dead_holder_grace` needs.
     return asked.entry.empty() && !asked.again && asked.dead_holder_grace.count() == 0 &&
-           !fences_.blind && fences_.owed == 0 &&
-           !contended_.contains(contended_names::key_of(asked.name));
+           !fences_.doubtful() && !contended_.contains(contended_names::key_of(asked.name));
 }
 
 std::uint32_t native_commands::draws(const acquire_request& asked) const
@@ -185,17 +184,9 @@ bool native_commands::is_set(const call& made, answers told)
     return set.error.empty() && (made.gets ? !set.text : set.text == "OK");
 }
 
-/// Whether the fences up to `last` may be granted.
-bool native_commands::fits(const call& made, std::int64_t last)
-{
-    // After FLUSHALL, or without its counter, the server may draw fences that this client has seen.
-    return last >= made.fences && (static_cast<std::uint64_t>(last - made.fences) >= made.floor ||
-                                   has(mutant::short_fence_unchecked));
-}
-
 bool native_commands::has_block(const call& made, const reply& drawn)
 {
-    return drawn.is(1) && fits(made, drawn.numbers[0]);
+    return drawn.is(1) && native_fences::fits(made, drawn.numbers[0], made.fences);
 }
 
 call native_commands::go_on(const call& made, answers told,
@@ -211,20 +202,6 @@ said<acquire_reply> native_commands::acquired(const call& made, answers told)
     return made.short_way ? acquired_short(made, told) : queue_.acquired(made, told.front());
 }
 
-/// Stores the fences up to `last`; false if they may not be granted.
-bool native_commands::block(const call& made, std::int64_t last, acquire_reply& into)
-{
-    if (last < made.fences)
-        return false;
-    const auto end = static_cast<std::uint64_t>(last);
-    fences_.floor = std::max(fences_.floor, end);
-    if (!fits(made, last))
-        return false;
-    into.fences = made.fences;
-    into.first_fence = end - into.fences + (has(mutant::blocks_overlap) ? 0 : 1);
-    return true;
-}
-
 said<acquire_reply> native_commands::acquired_short(const call& made, answers told)
 {
     using outcome = acquire_reply::outcome;
@@ -233,7 +210,7 @@ said<acquire_reply> native_commands::acquired_short(const call& made, answers to
     const reply& drawn = answer_to_draw(told);
     if (is_set(made, told)) {
         // The slow path could not be sent, so the owner sends the acquire again.
-        if (!drawn.is(1) || !block(made, drawn.numbers[0], result.reply))
+        if (!drawn.is(1) || !fences_.take(made, drawn.numbers[0], made.fences, result.reply))
             result.code = errc::outcome_unknown;
         result.reply.result = outcome::granted;
         return result;

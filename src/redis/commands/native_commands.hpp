@@ -87,9 +87,7 @@ private:
     [[nodiscard]] said<acquire_reply> acquired_short(const call& made, answers told);
     [[nodiscard]] static bool is_set(const call& made, answers told);
     [[nodiscard]] std::uint32_t short_block(const acquire_request& asked) const noexcept;
-    [[nodiscard]] static bool fits(const call& made, std::int64_t last);
     [[nodiscard]] static bool has_block(const call& made, const reply& drawn);
-    bool block(const call& made, std::int64_t last, acquire_reply& into);
 
     const native_scripts& scripts_ = of_native();
     native_fences fences_;

@@ -205,7 +205,7 @@ said<acquire_reply> native_queue_commands::acquired(const call& made, const repl
             break;
         contended_.note(made.name, (numbers[2] & 1) != 0);
         reply.promised = (numbers[2] & 2) != 0;
-        if (!block(made, numbers[1], numbers[3], reply))
+        if (!fences_.take(made, numbers[1], numbers[3], reply))
             result.code = errc::outcome_unknown;
         break;
     case 0:
@@ -251,7 +251,7 @@ said<release_reply> native_queue_commands::released(const call& made, const repl
         joined(made, next, numbers[3]);
         result.reply.next = next;
     }
-    else if (block(made, numbers[2], numbers[3], next)) {
+    else if (fences_.take(made, numbers[2], numbers[3], next)) {
         next.result = acquire_reply::outcome::granted;
         result.reply.next = next;
     }
@@ -267,28 +267,6 @@ void native_queue_commands::joined(const call& made, acquire_reply& reply, std::
     reply.untold = !hears(made.slot);
     if (turns_)
         turns_->listen(made.slot);
-}
-
-/// Stores the `count` fences up to `last`; false if they may not be granted.
-bool native_queue_commands::block(const call& made, std::int64_t last, std::int64_t count,
-                                  acquire_reply& into)
-{
-    if (count <= 0 || last < count)
-        return false;
-    const auto end = static_cast<std::uint64_t>(last);
-    if (fences_.slots)
-        fences_.slots->saw(made.slot, end);
-    else
-        fences_.floor = std::max(fences_.floor, end);
-    // After FLUSHALL, or without its counter, the server may draw fences that this client has seen.
-    if (count > static_cast<std::int64_t>(made.fences) ||
-        end - static_cast<std::uint64_t>(count) < made.floor)
-        return false;
-    if (made.raises == fences_.owed)
-        fences_.owed = 0;
-    into.fences = static_cast<std::uint32_t>(count);
-    into.first_fence = end - into.fences + (has(mutant::blocks_overlap) ? 0 : 1);
-    return true;
 }
 
 } // namespace leasehold::redis_store

@@ -58,7 +58,6 @@ private:
                                                   slot_number slot) const noexcept;
     call enter(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
     void joined(const call& made, acquire_reply& reply, std::int64_t place);
-    bool block(const call& made, std::int64_t last, std::int64_t count, acquire_reply& into);
 
     const native_scripts& scripts_ = of_native();
     const std::shared_ptr<hearing> turns_;
