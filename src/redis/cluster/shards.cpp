@@ -259,16 +259,7 @@ void shards::write_note()
     master_node* const there = node_beside(note_->key());
     if (there == nullptr)
         return note_->put_off(now() + pause); // or until it has arrived
-    there->way->ask_aside(
-        [&](boost::redis::request& to) { return note_->write(now(), to); },
-        [self = shared_from_this(), there](error_code failed, answers told) {
-            if (failed || !self->note_->answered(told) || !there->way)
-                return;
-            // The record was written without a TTL, and would stay forever.
-            there->way->ask_aside(
-                [&](boost::redis::request& to) { return self->note_->remove(to); },
-                [](error_code, answers) {});
-        });
+    redis_store::write_note(note_, *there->way);
 }
 
 void shards::describe(std::string_view holder, store::describe_handler handler)

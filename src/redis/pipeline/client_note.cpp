@@ -31,6 +31,18 @@ std::int64_t number_in(const std::string& text)
     return failed == std::errc() && last == end && value > 0 ? value : 0;
 }
 
+/// Reads the answers of a write. Deletes a record that was written without a TTL, because it would
+/// stay forever.
+aside::answered after_write(const std::shared_ptr<client_note>& note, pipeline& through)
+{
+    return [note, weak = through.weak_from_this()](error_code failed, answers from) {
+        const auto self = weak.lock();
+        if (!failed && self && note->answered(from))
+            self->ask_aside([&](boost::redis::request& into) { return note->remove(into); },
+                            [](error_code, answers) {});
+    };
+}
+
 } // namespace
 
 std::shared_ptr<client_note> client_note::make(const config& settings, environment& from)
@@ -151,17 +163,18 @@ void note_reading::take(std::size_t number, answers told)
 
 void add_note(const std::shared_ptr<client_note>& note, batch& to, pipeline& through)
 try {
-    aside written{[note, weak = through.weak_from_this()](error_code failed, answers from) {
-        const auto self = weak.lock();
-        if (!failed && self && note->answered(from))
-            self->ask_aside([&](boost::redis::request& into) { return note->remove(into); },
-                            [](error_code, answers) {});
-    }};
+    aside written{after_write(note, through)};
     to.reserve(note->size());
     to.add(std::move(written),
            [&](boost::redis::request& into) { return note->write(through.now(), into); });
 }
 catch (const std::bad_alloc&) {
+}
+
+void write_note(const std::shared_ptr<client_note>& note, pipeline& through)
+{
+    through.ask_aside([&](boost::redis::request& into) { return note->write(through.now(), into); },
+                      after_write(note, through));
 }
 
 void read_note(pipeline& through, std::string_view holder, store::describe_handler handler)

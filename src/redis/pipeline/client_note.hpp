@@ -88,6 +88,9 @@ private:
 /// Adds the commands that write the record to a batch. If there is no memory, the next batch does.
 void add_note(const std::shared_ptr<client_note>& note, batch& to, pipeline& through);
 
+/// Sends these commands at once.
+void write_note(const std::shared_ptr<client_note>& note, pipeline& through);
+
 /// Reads the record of a client. The handler is never called inside the call.
 void read_note(pipeline& through, std::string_view holder, store::describe_handler handler);
 
