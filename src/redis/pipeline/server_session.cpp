@@ -88,11 +88,17 @@ void server_session::on_down(error_code why, std::string_view words)
         listener_->on_disconnected(0, reason_);
 }
 
-server_session::details_ptr server_session::why_down(std::string_view key) const
+std::shared_ptr<diagnostics> server_session::details(std::string_view key) const
 {
     const auto made = std::make_shared<diagnostics>();
     made->server = pipeline_.server();
     made->key = key;
+    return made;
+}
+
+server_session::details_ptr server_session::why_down(std::string_view key) const
+{
+    const auto made = details(key);
     (reason_ == errc::store_unavailable ? made->connection_error : made->server_message) = words_;
     return made;
 }
@@ -102,9 +108,7 @@ server_session::details_ptr server_session::explain(std::string_view key, error_
 {
     if (server_words.empty())
         return why_down(key);
-    const auto made = std::make_shared<diagnostics>();
-    made->server = pipeline_.server();
-    made->key = key;
+    const auto made = details(key);
     made->server_message = server_words;
     if (listener_ != nullptr)
         listener_->on_error(0, code, *made);

@@ -50,6 +50,7 @@ public:
                                       std::string_view server_words) const;
 
 private:
+    [[nodiscard]] std::shared_ptr<diagnostics> details(std::string_view key) const;
     void on_greeting(unsigned server, std::size_t number, error_code failed, answers from);
     void serve();
 
