@@ -1,4 +1,5 @@
-"""Checks that code on a page is part of a file that the tests run, as shown_code.py describes.
+"""Checks that code on a page names a file that the tests run, as shown_code.py describes;
+docs/code compares them.
 Below the first part of each file the page names the file, and has the whole of it: its includes,
 its names.
 
@@ -13,7 +14,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.util import logging
 
-from shown_code import FREE, MARK, Fault, part_of
+from shown_code import FREE, MARK
 
 # Read by those who work on the library; what they show is not for users to copy.
 FREE_PAGES = ("internals/", "reference/")
@@ -45,7 +46,6 @@ def check(app, doctree):
     for block in list(doctree.findall(nodes.literal_block)):
         mark = mark_of(block)
         if mark and mark["file"]:
-            compare(block, mark)
             name_source(block, mark, named)
         elif mark and page in NOT_RUN_PAGES:
             say_below(block, nodes.Text("No test runs this."))
@@ -61,16 +61,6 @@ def mark_of(block):
     """The comment directly above the block."""
     above = block.previous_sibling()
     return MARK.fullmatch(above.astext().strip()) if isinstance(above, nodes.raw) else None
-
-
-def compare(block, mark):
-    try:
-        same = part_of(mark["file"], mark["part"]).strip() == block.astext().strip()
-    except Fault as fault:
-        warn(str(fault), block)
-        return
-    if not same:
-        warn(f"differs from {mark['file']}; docs/code --fix copies it", block)
 
 
 def warn(message, block):
