@@ -78,7 +78,7 @@ asio::awaitable<void> work(leasehold::client& locks, example::worker& helper)
     co_await lease.async_release();
     std::cout << "holder: lock released\n";
     leasehold::error_code refused;
-    leasehold::lease stranger = co_await invoice.async_try_lock(asio::redirect_error(refused));
+    leasehold::lease other = co_await invoice.async_try_lock(asio::redirect_error(refused));
     std::cout << "other client: " << refused.message() << '\n';
     expect(refused == leasehold::errc::held, "the lock was not held by the helper");
 
@@ -86,10 +86,10 @@ asio::awaitable<void> work(leasehold::client& locks, example::worker& helper)
     const auto left = co_await answers.next();
     expect(left && *left == "released", "the helper did not release the lock");
     std::cout << "helper: lock released\n";
-    stranger = co_await invoice.async_lock();
-    std::cout << "other client: lock acquired, fencing token " << stranger.fence() << '\n';
-    expect(stranger.fence() > fence, "the fence did not rise");
-    co_await stranger.async_release();
+    other = co_await invoice.async_lock();
+    std::cout << "other client: lock acquired, fencing token " << other.fence() << '\n';
+    expect(other.fence() > fence, "the fence did not rise");
+    co_await other.async_release();
     co_await locks.async_shutdown();
 }
 

@@ -149,7 +149,7 @@ fenced_file_server::response fenced_file_server::read(const std::filesystem::pat
     return with_status(200, std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-// What enforces the fence.
+// Enforcement of the fence.
 // [guard]
 fenced_file_server::response fenced_file_server::write(const std::filesystem::path& path,
                                                        const request& asked) const

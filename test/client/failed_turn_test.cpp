@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Forwards all calls to a store of the test until it is told to fail.
+/// Forwards all calls to a store of the test, or fails.
 class throwing_store final : public store
 {
 public:

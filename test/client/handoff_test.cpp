@@ -143,8 +143,7 @@ BOOST_AUTO_TEST_CASE(timed_out_waiter_does_not_set_the_handoff_limits)
     BOOST_TEST(e.store->release_count() == 1u);
 }
 
-// Whatever the number of handoffs: a block of fences must not be far ahead of the clock of the
-// store.
+// A block of fences must not be far ahead of the clock of the store, for any number of handoffs.
 BOOST_AUTO_TEST_CASE(acquire_reserves_at_most_ten_thousand_fences)
 {
     core_fixture e;

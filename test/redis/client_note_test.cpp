@@ -1,4 +1,4 @@
-// What a client records about itself, and when.
+// The record of a client: its content, and the times of its writes.
 #include <boost/test/unit_test.hpp>
 
 #include "redis/pipeline/client_note.hpp"

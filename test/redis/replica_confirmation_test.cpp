@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(unreachable_number_of_replicas_delays_no_other_lock)
     }
 }
 
-// Whatever the numbers of replicas, a server gets only a few connections.
+// A server gets only a few connections, for any number of replicas.
 BOOST_AUTO_TEST_CASE(each_number_of_replicas_has_a_connection_up_to_16)
 {
     confirmation_fixture f;

@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(redisson_clients_wake_and_are_woken, *only_on(config::key_l
     run_until(s.context, waiter);
     const auto fields = s.fields("lock");
     BOOST_TEST_REQUIRE(fields.size() == 1u);
-    BOOST_TEST(fields.begin()->second == "1");              // owner → count, as Redisson writes it
+    BOOST_TEST(fields.begin()->second == "1");              // the count of Redisson
     BOOST_TEST(listener.receive().items.at(2).text == "0"); // the message of this test
 
     BOOST_TEST(a.released(waiter.lease()) == success);

@@ -14,7 +14,7 @@ namespace leasehold::redis_store {
 
 /// The closed connections of a client that may still be open at the server. Their requests may wait
 /// in a socket there and be executed late. A new connection kills them before its first request.
-/// Connections over local sockets cannot be told apart and are not killed.
+/// Connections over local sockets are not killed, because the client cannot identify them.
 class ended_connections
 {
 public:
