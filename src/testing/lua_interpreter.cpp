@@ -25,7 +25,7 @@ using redis_store::script;
 
 // The bottom of the stack.
 constexpr int globals = 1;
-constexpr int handler = 2;
+constexpr int message_handler = 2;
 
 void push(lua_State* lua, std::string_view text)
 {
@@ -376,13 +376,13 @@ lua_interpreter::result lua_interpreter::run(const script& called, words keys, w
 {
     if (server_ != nullptr)
         throw std::logic_error("a script has been called while another one is running");
-    lua_settop(lua_, handler);
+    lua_settop(lua_, message_handler);
     if (!push_script(called))
         return {{}, "ERR Error compiling script (new function): " + std::string(text_at(lua_, -1))};
     set_list(lua_, "KEYS", keys);
     set_list(lua_, "ARGV", arguments);
     server_ = &server;
-    const int failed = lua_pcall(lua_, 0, 1, handler);
+    const int failed = lua_pcall(lua_, 0, 1, message_handler);
     server_ = nullptr;
     if (thrown_)
         std::rethrow_exception(std::exchange(thrown_, nullptr));
