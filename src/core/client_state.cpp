@@ -49,7 +49,7 @@ client_state::client_state(const asio::any_io_executor& executor, std::shared_pt
       windows_(*this, acquires),
       releases_(*this),
       watchdog_(*this, lost_owners_),
-      queues_({*this, releases_, windows_, pool_}, watchdog_),
+      queues_(*this, releases_, windows_, watchdog_),
       reentries_(*this, releases_, windows_, watchdog_, lost_owners_),
       stop_limit_(*this)
 {

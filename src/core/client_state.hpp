@@ -108,7 +108,6 @@ private:
     pending_releases releases_;
     lost_owners lost_owners_;
     watchdog watchdog_;
-    acquirer_pool pool_;
     lock_queues queues_;
     reentries reentries_;
     stop_limit stop_limit_;

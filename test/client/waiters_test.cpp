@@ -1,7 +1,7 @@
 // The cost of ending the tries among many waiters.
 #include <boost/test/unit_test.hpp>
 
-#include "core/acquire/waiters.hpp"
+#include "core/acquire/wait_queue.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -492,14 +492,14 @@ BOOST_AUTO_TEST_CASE(late_reply_is_retried_twice_at_once_and_then_with_pauses)
 BOOST_AUTO_TEST_CASE(contention_resumes_from_a_held_or_releasing_lock)
 {
     machine holds(state::idle);
-    holds.resume(false);
+    holds.resume(state::holding);
     BOOST_TEST(holds.current() == state::holding);
     BOOST_TEST(holds.wanted(true).what == kind::none);
     holds.leaving();
     BOOST_TEST(holds.left(true, false, true, holds.random).what == kind::send);
 
     machine leaves(state::idle);
-    leaves.resume(true);
+    leaves.resume(state::releasing);
     BOOST_TEST(leaves.current() == state::releasing);
     BOOST_TEST(leaves.wanted(true).what == kind::none);
     BOOST_TEST(leaves.left(true, true, true, leaves.random).what == kind::sleep);

@@ -13,6 +13,10 @@
 namespace leasehold::detail {
 namespace {
 
+// After a loss of data the counter starts from the clock, which a block of fences must not be far
+// ahead of.
+constexpr std::uint32_t most_fences = 10'000;
+
 // For what a holder says of itself; the caller waits, so not for long.
 constexpr std::chrono::milliseconds describe_limit{100};
 
@@ -24,34 +28,50 @@ bool not_executed(error_code failed) noexcept
            failed == errc::no_quorum || failed == condition::bad_request;
 }
 
+/// One for each lease of a chain of local handoffs.
+std::uint32_t fences(const lock_options& options) noexcept
+{
+    const bool hands_off = !has(mutant::fences_not_reserved) && options.renew &&
+                           options.handoff_count > 0 && options.handoff_time.count() > 0;
+    return hands_off ? std::min(options.handoff_count, most_fences - 1) + 1 : 1;
+}
+
 } // namespace
+
+acquire_request acquire_attempt::request(const lock_spec& lock, const owner_id& who,
+                                         std::string_view entered, const terms& asked)
+{
+    const lock_options& o = lock.options;
+    acquire_request made{.name = lock.name,
+                         .owner = who,
+                         .entry = entered,
+                         .lease = o.lease_time,
+                         .budget = budget(o),
+                         .replica_acks = o.replica_acks,
+                         .replica_timeout = lock.replica_timeout,
+                         .asks_holder = asked.asks_holder,
+                         .again = asked.again};
+    if (entered.empty()) {
+        made.fences = fences(o);
+        made.dead_holder_grace = o.dead_holder_grace;
+    }
+    if (asked.queues) {
+        made.waits = asked.patient;
+        made.presence = presence;
+        made.claim = o.claim_time;
+    }
+    return made;
+}
 
 void acquire_attempt::send(const terms& asked)
 {
-    goes_on_ = asked.goes_on;
-    one_try_ = asked.one_try;
-    asks_holder_ = asked.asks_holder;
+    terms_ = asked;
     sent_ = context_.turn_time();
-    const auto limit = budget(spec->options);
-    context_.timers.schedule(*this, sent_ + limit);
+    context_.timers.schedule(*this, sent_ + budget(spec->options));
     ++context_.counts.acquires_sent;
     window_.sent();
     context_.locks().async_acquire(
-        {.name = spec->name,
-         .owner = owner,
-         .entry = entry,
-         .lease = spec->options.lease_time,
-         .fences = asked.fences,
-         .budget = limit,
-         .replica_acks = spec->options.replica_acks,
-         .replica_timeout = spec->replica_timeout,
-         .asks_holder = asked.asks_holder,
-         .again = asked.again,
-         .waits = asked.waits,
-         .presence = asked.presence,
-         .claim = asked.claim,
-         .dead_holder_grace = entry.empty() ? spec->options.dead_holder_grace
-                                            : std::chrono::milliseconds::zero()},
+        request(*spec, owner, entry, asked),
         [client = context_.shared_from_this(),
          self = acquire_attempt_ptr(this)](error_code failed, const acquire_reply& reply) {
             client->turn([&] {
@@ -106,7 +126,7 @@ ownership_ptr acquire_attempt::take(const acquire_reply& reply)
 
 pending_release_ptr acquire_attempt::orphan(clock::time_point until)
 {
-    return goes_on_ ? nullptr : releases_.orphan({spec, owner, entry}, until);
+    return terms_.queues ? nullptr : releases_.orphan({spec, owner, entry}, until);
 }
 
 void acquire_attempt::abandon()
@@ -134,7 +154,8 @@ void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
         // Too late for the caller, but it spares the store the doubt.
         if (!failed || (not_executed(failed) && !reply.may_hold))
             std::exchange(orphan_, nullptr)
-                ->settle(goes_on_ || (!failed && reply.result == acquire_reply::outcome::granted));
+                ->settle(terms_.queues ||
+                         (!failed && reply.result == acquire_reply::outcome::granted));
         return;
     }
     if (listener_ == nullptr)
@@ -155,7 +176,7 @@ void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
 /// True when the answer is told later.
 bool acquire_attempt::describe_holder(const acquire_reply& reply) noexcept
 try {
-    if (!asks_holder_ || reply.result != acquire_reply::outcome::held || !reply.details ||
+    if (!terms_.asks_holder || reply.result != acquire_reply::outcome::held || !reply.details ||
         reply.details->holder.empty() || !context_.traits().describes_holders)
         return false;
     const std::string holder = shown_holder(*reply.details);
@@ -163,7 +184,7 @@ try {
     if (!context_.holders.is_new(holder, now))
         return false;
     const bool has_time = now + 2 * describe_limit < sent_ + budget(spec->options);
-    auto kept = one_try_ && has_time ? std::make_unique<acquire_reply>(reply) : nullptr;
+    auto kept = !terms_.patient && has_time ? std::make_unique<acquire_reply>(reply) : nullptr;
     context_.holders.asked(holder, now);
     context_.locks().async_describe(holder, [client = context_.shared_from_this(),
                                              self = acquire_attempt_ptr(this),

@@ -16,8 +16,17 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace leasehold::detail {
+
+/// The effect that a request without a grant may have had.
+enum class request_effect : std::uint8_t
+{
+    none,
+    may_run, ///< It may have been executed, or may still be.
+    has_run,
+};
 
 /// One acquire request under way. Tells once what came of it; when that cannot be known, what it
 /// may have taken is given back.
@@ -36,18 +45,13 @@ public:
         ~listener() = default;
     };
 
-    /// What is asked for beside the lock.
+    /// What a request depends on beside the options of the lock.
     struct terms
     {
-        std::uint32_t fences = 1;
-        bool asks_holder = false; ///< Somebody wants to know who holds the lock.
-        bool one_try = false;     ///< Nobody waits for longer, so `held` is the end of it.
-        /// Of a store with a line: the owner outlives this request, whatever becomes of it.
-        bool goes_on = false;
-        bool again = false; ///< As in `acquire_request`, and so are these.
-        bool waits = false;
-        std::chrono::milliseconds presence{};
-        std::chrono::milliseconds claim{};
+        bool asks_holder = false; ///< `held` needs details that name the holder.
+        bool patient = false;     ///< A waiter waits longer than one try: `held` does not end it.
+        bool queues = false;      ///< The store keeps a queue: the owner outlives this request.
+        bool again = false;       ///< As in `acquire_request`.
     };
 
     /// @param entered Empty: takes the lock.
@@ -62,8 +66,16 @@ public:
           listener_(&told)
     {}
 
-    /// The window has room for it.
+    /// For this time after a poll, the store counts a waiter in its queue as present.
+    static constexpr std::chrono::milliseconds presence = std::chrono::seconds(10);
+
+    /// Sends the request. The window has room for it.
     void send(const terms& asked);
+
+    /// The request of an owner. Valid while the arguments exist.
+    /// @param entered Empty: it acquires the lock.
+    [[nodiscard]] static acquire_request request(const lock_spec& lock, const owner_id& who,
+                                                 std::string_view entered, const terms& asked);
 
     /// How long the store may take to grant a request: what comes when the lease time has passed is
     /// worth nothing.
@@ -126,9 +138,7 @@ private:
     clock::time_point sent_{};   ///< Before the request: what the lease time counts from.
     /// `held`, to be told when it is known what the holder says of itself. Most often null.
     std::unique_ptr<acquire_reply> held_;
-    bool one_try_ = false;
-    bool asks_holder_ = false;
-    bool goes_on_ = false; ///< What it may have taken is not given back by this.
+    terms terms_;
 };
 
 using acquire_attempt_ptr = boost::intrusive_ptr<acquire_attempt>;

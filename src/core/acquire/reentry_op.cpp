@@ -1,7 +1,6 @@
 #include "core/acquire/reentry_op.hpp"
 
 #include "base/mutant.hpp"
-#include "core/acquire/give_lease.hpp"
 #include "core/diagnostics/failure_details.hpp"
 
 #include <boost/asio/cancellation_type.hpp>
@@ -99,7 +98,7 @@ void reentry_op::on_answer(acquire_attempt& attempt, error_code failed, const ac
     const boost::intrusive_ptr<reentry_op> last(this, false); // the list's
     leave();
     client.keep_alive(*taken);
-    give_lease(client.context, done, *taken, who_.fence(), since_, false);
+    taken->grant(client.context, done, who_.fence(), since_, false);
 }
 
 void reentry_op::pause(error_code why, const details_ptr& details)

@@ -1,7 +1,8 @@
 #include "core/acquire/wait_queue.hpp"
 
 #include "base/mutant.hpp"
-#include "core/acquire/give_lease.hpp"
+#include "core/acquire/polling_contender.hpp"
+#include "core/acquire/queued_contender.hpp"
 #include "core/diagnostics/failure_details.hpp"
 #include "core/turn/probe.hpp"
 
@@ -14,47 +15,49 @@
 
 namespace leasehold::detail {
 
-void lock_op::cancel()
+wait_queue::wait_queue(lock_queues& all) noexcept : all_(all) {}
+wait_queue::~wait_queue() = default;
+
+void wait_queue::contend(const acquire_attempt* answered)
 {
-    if (place != nullptr)
-        place->fail(*this, asio::error::operation_aborted);
+    if (contends())
+        return;
+    const acquire_attempt* const sent = answered != nullptr ? answered : under_way_.get();
+    const bool sending = sent != nullptr || waits_for_window();
+    if (context().traits().queues)
+        contender_ = std::make_unique<queued_contender>(*this);
+    else
+        contender_ = std::make_unique<polling_contender>(*this);
+    contender([&]<class Contender>(Contender& made) {
+        using state = typename Contender::state;
+        made.resume(held_                           ? state::holding
+                    : std::exchange(leaves_, false) ? state::releasing
+                    : sending                       ? state::sending
+                                                    : state::idle,
+                    sent);
+    });
 }
 
-void lock_op::expired()
+/// Nothing is held, outstanding or waited for in the store.
+bool wait_queue::idle() const noexcept
 {
-    place->limit_reached(*this);
-}
-
-/// Where it did without an acquirer, one goes on from there.
-acquirer& wait_queue::way()
-{
-    if (!way_) {
-        way_ = acquirer::make(all_.parts, *this);
-        if (held_ || leaves_)
-            way_->resume(std::exchange(leaves_, false));
-    }
-    return *way_;
-}
-
-bool wait_queue::unused() const noexcept
-{
-    return queue_.empty() && (way_ ? way_->idle() : !held_ && !leaves_);
+    return contends() ? contender([](auto& one) { return one.idle(); })
+                      : !held_ && !leaves_ && !asks();
 }
 
 bool wait_queue::rest()
 {
     if (unused())
-        return !way_ || way_->rest();
-    if (way_ && queue_.empty() && way_->dispensable())
-        way_.reset();
+        return !contends() || contender([](auto& one) { return one.rest(); });
+    if (queue_.empty() && contender([](auto& one) { return one.dispensable(); }))
+        contender_.emplace<std::monostate>();
     return false;
 }
 
 void wait_queue::enqueue(lock_op& op)
 {
     turn_context& r = context();
-    if (way_)
-        op.sent_before = way_->requests() - (way_->asks() ? 1 : 0);
+    op.sent_before = requests_ - (under_way_ ? 1 : 0);
     const bool for_ever = op.limit == clock::duration::max();
     if (!for_ever || explains(op))
         op.begin(r.turn_time());
@@ -78,11 +81,16 @@ void wait_queue::enqueue(lock_op& op)
     ++r.counts.waiting;
     if (!for_ever && patience < clock::time_point::max() - op.since)
         r.timers.schedule(op, op.since + patience);
-    acquirer& contends = way();
-    if (contends.idle()) {
-        if (r.online(name()))
+    if (idle()) {
+        if (online())
             heard({}, nullptr);
-        contends.wanted();
+        if (online() && !contends())
+            return enter_window();
+        contend();
+        contender([](auto& one) { one.wanted(); });
+    }
+    else if (!asks()) {
+        contend();
     }
 }
 
@@ -112,30 +120,18 @@ void wait_queue::refuse(lock_op& op, error_code why, const details_ptr& details)
     });
 }
 
-bool wait_queue::explains(const lock_op& op) const noexcept
-{
-    return op.explained() || context().observed();
-}
-
 details_ptr wait_queue::explain(const lock_op& op, error_code told) const noexcept
 {
     if (!explains(op))
         return nullptr;
-    const bool unreachable = !context().online(name());
-    const details_ptr said = unreachable ? context().trouble_details(name()) : last_details_;
+    const details_ptr said = online() ? last_details_ : context().trouble_details(name());
     return make_details(context(), {.name = name(),
                                     .told = told,
                                     .cause = last_error_,
                                     .said = said.get(),
                                     .holder = held_ ? std::string_view(held_->owner) : "",
                                     .waited = context().turn_time() - op.since,
-                                    .attempts = way_ ? way_->requests() - op.sent_before : 0});
-}
-
-void wait_queue::heard(error_code failed, details_ptr details) noexcept
-{
-    last_error_ = failed;
-    last_details_ = std::move(details);
+                                    .attempts = requests_ - op.sent_before});
 }
 
 void wait_queue::fail_all(error_code why)
@@ -160,22 +156,21 @@ void wait_queue::fail_once(error_code why)
 
 void wait_queue::limit_reached(lock_op& op)
 {
-    const bool unreachable = !context().online(name());
-    const error_code fault = last_error_   ? last_error_
-                             : unreachable ? error_code(errc::store_unavailable)
-                                           : error_code();
-    if (fault)
-        return fail(op, fault);
+    if (last_error_)
+        return fail(op, last_error_);
+    if (!online())
+        return fail(op, errc::store_unavailable);
     if (taken_ && !op.once())
         return fail(op, errc::timed_out);
-    fail(op, way_->waits_for_room() ? errc::store_unavailable : errc::outcome_unknown);
+    fail(op, waits_for_window() ? errc::store_unavailable : errc::outcome_unknown);
 }
 
 void wait_queue::queue_left()
 {
     if (!queue_.empty())
         return;
-    way_->unwanted();
+    contender([](auto& one) { one.unwanted(); });
+    withdraw();
     on_rest();
 }
 
@@ -193,7 +188,7 @@ void wait_queue::release(ownership& held, const outcome_op_ptr& op)
     if (!has(mutant::renewal_goes_on))
         held.stop.emit(asio::cancellation_type::terminal);
     on_leaving();
-    all_.parts.releases.leave(held, {.waiting = op, .told = this});
+    releases().leave(held, {.waiting = op, .told = this});
 }
 
 void wait_queue::on_kept_alive(ownership& held, error_code why)
@@ -203,7 +198,7 @@ void wait_queue::on_kept_alive(ownership& held, error_code why)
     const auto reason = static_cast<errc>(why.value());
     held.end_lost(context(), reason); // first of all: whatever fails after this, it has ended
     on_leaving();
-    if (!all_.parts.releases.leave_lost(held, reason, this))
+    if (!releases().leave_lost(held, reason, this))
         on_left(nullptr, {}, {});
 }
 
@@ -216,7 +211,7 @@ bool wait_queue::hand_over(ownership& held)
     const lock_options& o = held.spec->options;
     const handoff_limits limits = held.handoff.within(handoff_limits(o));
     const auto now = context().turn_time();
-    lock_op& next = queue_.front();
+    const lock_op& next = queue_.front();
     const bool allowed = o.renew && held.handoffs < limits.count &&
                          (held.handoffs + 1 < held.fences || has(mutant::fences_not_reserved)) &&
                          (now - held.since < limits.time() || has(mutant::handoff_without_end)) &&
@@ -228,19 +223,29 @@ bool wait_queue::hand_over(ownership& held)
     ++held.handoffs;
     held.handoff = handoff_limits(next.spec->options);
     held.life.extend(fsm::end_of_hold(now, next.spec->options.longest_hold));
-    const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
-    remove(next);
-    give_lease(context(), next.done, held, held.first_fence + held.handoffs, next.since, true);
+    grant(held, held.first_fence + held.handoffs, true);
     return true;
+}
+
+/// Completes the first waiter with a lease.
+void wait_queue::grant(ownership& held, std::uint64_t fence, bool handed_over)
+{
+    lock_op& first = queue_.front();
+    const boost::intrusive_ptr<lock_op> last(&first, false); // the queue's
+    remove(first);
+    held.grant(context(), first.done, fence, first.since, handed_over);
 }
 
 void wait_queue::on_leaving() noexcept
 {
     held_.reset();
-    if (way_)
-        way_->leaving();
-    else
-        leaves_ = true;
+    leaves_ = !contends();
+    contender([](auto& one) { one.leaving(); });
+}
+
+const acquire_request* wait_queue::next()
+{
+    return contender([](auto& one) { return one.next(); });
 }
 
 void wait_queue::on_left(const release_reply* reply, clock::time_point sent,
@@ -249,51 +254,59 @@ void wait_queue::on_left(const release_reply* reply, clock::time_point sent,
     if (queue_.empty())
         taken_ = false;
     leaves_ = false;
-    if (way_)
-        way_->left(reply, sent, open);
+    contender([&](auto& one) { one.left(reply, sent, open); });
     on_rest();
 }
 
 void wait_queue::hint()
 {
-    if (way_)
-        way_->hint();
+    if (asks())
+        contend();
+    contender([](auto& one) { one.hint(); });
 }
 
 void wait_queue::listening()
 {
-    if (way_)
-        way_->listening();
+    if (asks())
+        contend();
+    contender([](auto& one) { one.listening(); });
+}
+
+void wait_queue::settled()
+{
+    contender([](auto& one) { one.settled(); });
 }
 
 void wait_queue::stop()
 {
-    if (way_)
-        way_->stop();
+    if (asks())
+        contend();
+    contender([](auto& one) { one.stop(); });
 }
 
 void wait_queue::turn(std::string_view owner)
 {
-    way().turn(owner);
+    contend();
+    contender([&](auto& one) { one.turn(owner); });
     on_rest();
 }
 
 void wait_queue::connected()
 {
-    if (!way_ || !way_->pausing())
+    if (!contender([](auto& one) { return one.pausing(); }))
         heard({}, nullptr);
-    if (way_)
-        way_->connected();
+    contender([](auto& one) { one.connected(); });
 }
 
 void wait_queue::disconnected(error_code why)
 {
     heard(why, nullptr);
-    if (way_)
-        way_->disconnected();
+    if (waits_for_window())
+        contend();
+    contender([](auto& one) { one.disconnected(); });
     if (why == condition::bad_request)
         fail_all(why);
-    else if (!way_ || !way_->asks())
+    else if (!under_way_)
         fail_once(why);
 }
 
@@ -306,40 +319,91 @@ void wait_queue::drop(error_code told) noexcept
         timer_queue::cancel(*last);
         last->done.end(told);
     }
-    if (way_)
-        way_->drop();
+    if (under_way_)
+        forget_request()->forget();
+    withdraw();
 }
 
-void wait_queue::on_rest()
+void wait_queue::on_room(acquire_window& there)
 {
-    if (!std::exchange(noted_, true))
-        all_.check(*this);
+    if (!contends())
+        return send(there, context().make_owner(), false);
+    contender([&](auto& one) { one.on_room(there); });
 }
 
-bool wait_queue::asks_holder() const noexcept
+void wait_queue::send(acquire_window& there, const owner_id& owner, bool again)
 {
-    return queue_.explained() || context().observed();
+    under_way_ = new acquire_attempt(context(), releases(), there, *this, first(), owner, {});
+    ++requests_;
+    under_way_->send({.asks_holder = queue_.explained() || context().observed(),
+                      .patient = patient(),
+                      .queues = context().traits().queues,
+                      .again = again});
 }
 
-bool wait_queue::holds(std::string_view owner) const noexcept
+void wait_queue::on_answer(acquire_attempt& attempt, error_code why, const acquire_reply& reply)
 {
-    return held_ && held_->owner == owner;
+    const acquire_attempt_ptr stays = forget_request();
+    if (!why && reply.result == acquire_reply::outcome::gone) // no answer to what was asked
+        why = errc::store_refused;
+    if (!why && reply.result == acquire_reply::outcome::granted) {
+        granted(attempt, reply);
+    }
+    else {
+        contend(&attempt);
+        if (why)
+            failed(attempt, why, reply);
+        else if (reply.result == acquire_reply::outcome::late)
+            contender([](auto& one) { one.late(); });
+        else
+            contender([&](auto& one) { one.held(reply); });
+    }
+    on_rest();
+}
+
+void wait_queue::granted(acquire_attempt& attempt, const acquire_reply& reply)
+{
+    on_granted();
+    const ownership_ptr taken = attempt.hold(reply);
+    const bool in_time = acquire_attempt::in_time(context(), *taken);
+    if (contends() || !in_time || !serves_first(attempt.spec)) {
+        contend(&attempt);
+        return contender([&](auto& one) { one.granted(attempt, *taken, in_time); });
+    }
+    on_taken(*taken);
+    if (wanted())
+        contend(&attempt);
+}
+
+void wait_queue::failed(acquire_attempt& attempt, error_code why, const acquire_reply& reply)
+{
+    auto had = why == errc::outcome_unknown || reply.may_hold ? request_effect::may_run
+                                                              : request_effect::none;
+    if (why == errc::not_replicated) {
+        had = request_effect::has_run;
+        heard({}, reply.details);
+        fail_unconfirmed(attempt.spec->options.replica_acks);
+    }
+    else if (why == condition::bad_request) { // a retry does not help
+        heard({}, reply.details);
+        fail_all(why);
+    }
+    else {
+        on_refused(why, reply.details);
+    }
+    contender([&](auto& one) { one.failed(attempt, had); });
 }
 
 void wait_queue::on_granted()
 {
-    if (std::exchange(refused_, false) && context().observed() && !queue_.empty())
-        tell_contended();
+    if (std::exchange(refused_, false) && context().observed() && !queue_.empty()) {
+        const std::string holder = last_details_ ? shown_holder(*last_details_) : std::string();
+        const auto waited = context().turn_time() - queue_.front().since;
+        context().tell([&](observer& o) { o.contended(name(), holder, waited); });
+    }
     heard({}, nullptr);
     taken_ = true;
     unanswered_ = false;
-}
-
-void wait_queue::tell_contended()
-{
-    const std::string holder = last_details_ ? shown_holder(*last_details_) : std::string();
-    const auto waited = context().turn_time() - queue_.front().since;
-    context().tell([&](observer& o) { o.contended(name(), holder, waited); });
 }
 
 void wait_queue::on_taken(ownership& taken)
@@ -348,10 +412,7 @@ void wait_queue::on_taken(ownership& taken)
     all_.kept_by.async_keep_alive(taken, taken.stop.slot());
     taken.serve_first(queue_.front().spec);
     held_ = &taken;
-    lock_op& next = queue_.front();
-    const boost::intrusive_ptr<lock_op> last(&next, false); // the queue's
-    remove(next);
-    give_lease(context(), next.done, taken, taken.first_fence, next.since, false);
+    grant(taken, taken.first_fence, false);
     fail_once(errc::held);
 }
 
@@ -371,47 +432,19 @@ void wait_queue::on_refused(error_code why, const details_ptr& details)
     // A single request without an answer is no reason why a wait ends without the lock, when the
     // answer before said that another has it.
     const bool first = why == errc::outcome_unknown && !std::exchange(unanswered_, true);
-    if (!first || !taken_ || !context().online(name()))
+    if (!first || !taken_ || !online())
         heard(why, details);
     fail_once(why);
 }
 
-void wait_queue::on_hopeless(error_code why, const details_ptr& details)
+// A waiter that wants as many replicas, or more, would get the same reply after the same time.
+void wait_queue::fail_unconfirmed(std::uint32_t asked)
 {
-    heard({}, details);
-    fail_all(why);
-}
-
-// A waiter that wants as many, or more, would get the same answer after the same time.
-void wait_queue::on_unconfirmed(std::uint32_t asked, const details_ptr& details)
-{
-    heard({}, details);
     for (auto i = queue_.begin(); i != queue_.end();) {
         lock_op& each = *i++;
         if (each.spec->options.replica_acks >= asked)
             fail(each, errc::not_replicated);
     }
-}
-
-wait_queue& lock_queues::at(std::string_view name)
-{
-    if (wait_queue* const found = find(name))
-        return *found;
-    const auto place = names_.try_emplace(std::string(name), *this).first;
-    wait_queue& made = place->second;
-    made.set_name(place->first);
-    in_order_.push_back(made);
-    return made;
-}
-
-void lock_queues::at_turn_end()
-{
-    for (wait_queue* const each : to_check_) {
-        each->looked_at();
-        if (each->rest())
-            names_.erase(names_.find(each->name()));
-    }
-    to_check_.clear();
 }
 
 } // namespace leasehold::detail

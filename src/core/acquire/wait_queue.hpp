@@ -2,25 +2,34 @@
 #define LEASEHOLD_SRC_CORE_ACQUIRE_WAIT_QUEUE_HPP
 
 #include "base/name_map.hpp"
-#include "core/acquire/acquirer.hpp"
-#include "core/acquire/waiters.hpp"
+#include "core/acquire/acquire_attempt.hpp"
+#include "core/acquire/acquire_window.hpp"
 #include "core/async/operation.hpp"
 #include "core/lease/ownership.hpp"
 #include "core/lease/watchdog.hpp"
+#include "core/release/pending_release.hpp"
 #include "core/turn/turn_context.hpp"
 
 #include <leasehold/lease.hpp>
 
+#include <boost/asio/error.hpp>
+#include <boost/assert.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace leasehold::detail {
 
 class lock_queues;
+class polling_contender;
+class queued_contender;
 class wait_queue;
 
 /// An operation that waits for a lock in the queue of its name.
@@ -59,20 +68,87 @@ private:
     void expired() override;
 };
 
-/// One name in this client: who waits for it here, in order, and what they are told.
+/// Operations that wait for one name, in order. Those of one try are counted: they end with the
+/// next answer of the store, and most often there are none among many who wait. So are those whose
+/// caller wants the details of an error: the store is asked for more when there are any.
+template <class Op>
+class waiters
+{
+    using list = boost::intrusive::list<Op, boost::intrusive::constant_time_size<false>>;
+
+public:
+    using iterator = typename list::iterator;
+
+    [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
+    [[nodiscard]] Op& front() noexcept { return list_.front(); }
+    [[nodiscard]] iterator begin() noexcept { return list_.begin(); }
+    [[nodiscard]] iterator end() noexcept { return list_.end(); }
+
+    void push_back(Op& op) noexcept
+    {
+        list_.push_back(op);
+        ++count_;
+        tries_ += op.once() ? 1 : 0;
+        explained_ += op.explained() ? 1 : 0;
+    }
+
+    void erase(Op& op) noexcept
+    {
+        list_.erase(list_.iterator_to(op));
+        --count_;
+        tries_ -= op.once() ? 1 : 0;
+        explained_ -= op.explained() ? 1 : 0;
+    }
+
+    /// Somebody waits for longer than one try.
+    [[nodiscard]] bool patient() const noexcept { return count_ > tries_; }
+
+    /// Somebody wants the details of an error.
+    [[nodiscard]] bool explained() const noexcept { return explained_ > 0; }
+
+    /// Calls `f`, which has to erase what it is given, for each operation of one try. Looks at
+    /// nobody when there is none.
+    template <class F>
+    void each_try(F f)
+    {
+        for (auto i = list_.begin(); tries_ > 0;) {
+            BOOST_ASSERT(i != list_.end());
+            Op& each = *i++;
+            if (each.once())
+                f(each);
+        }
+    }
+
+private:
+    list list_;
+    std::uint32_t count_ = 0;
+    std::uint32_t tries_ = 0;
+    std::uint32_t explained_ = 0;
+};
+
+/// One name in this client: its waiters in order, their results, and the requests to the store, one
+/// at a time.
+///
+/// The first request for a free lock needs no decision. A contender is created when there is one:
+/// the request is not granted, an event arrives that counts after its reply, or there are waiters
+/// while the lock is held. It is `queued_contender` if the store keeps queues, otherwise
+/// `polling_contender`.
 class wait_queue final : public boost::intrusive::list_base_hook<
                              boost::intrusive::link_mode<boost::intrusive::auto_unlink>>,
-                         private ownership::home,
-                         private acquirer::waiting
+                         public acquire_window::entry,
+                         public pending_release::listener,
+                         private acquire_attempt::listener,
+                         private ownership::home
 {
 public:
     using list = boost::intrusive::list<wait_queue, boost::intrusive::constant_time_size<false>>;
 
-    explicit wait_queue(lock_queues& all) noexcept : all_(all) {}
+    explicit wait_queue(lock_queues& all) noexcept;
+    ~wait_queue();
 
     /// Before all else. The name stays where it is.
     void set_name(const std::string& name) noexcept { name_ = &name; }
-    [[nodiscard]] const std::string& name() const noexcept override { return *name_; }
+    [[nodiscard]] const std::string& name() const noexcept { return *name_; }
 
     void enqueue(lock_op& op);
 
@@ -89,11 +165,7 @@ public:
     void hint();
     void turn(std::string_view owner);
     void listening();
-    void settled() noexcept
-    {
-        if (way_)
-            way_->settled();
-    }
+    void settled();
     void connected();
     void disconnected(error_code why);
 
@@ -107,56 +179,122 @@ public:
     void looked_at() noexcept { noted_ = false; }
 
     /// Nobody waits, nothing is held or under way.
-    [[nodiscard]] bool unused() const noexcept;
+    [[nodiscard]] bool unused() const noexcept { return queue_.empty() && idle(); }
 
     /// At the end of a turn: true when it is unused and can go, false also when it lingers, so that
     /// a watch is not begun anew for every use. What it does not need goes in any case.
     bool rest();
 
+    // For the contender.
+    [[nodiscard]] turn_context& context() const noexcept;
+    [[nodiscard]] pending_releases& releases() const noexcept;
+    [[nodiscard]] bool online() const noexcept { return context().online(name()); }
+
+    /// There is a waiter.
+    [[nodiscard]] bool wanted() const noexcept { return !queue_.empty(); }
+    /// A waiter waits longer than one try.
+    [[nodiscard]] bool patient() const noexcept { return queue_.patient(); }
+    /// The lock of the first waiter.
+    [[nodiscard]] const spec_ptr& first() noexcept { return queue_.front().spec; }
+    /// A lease taken under these options serves the first waiter.
+    [[nodiscard]] bool serves_first(const spec_ptr& spec) noexcept
+    {
+        return wanted() && serves(spec, first());
+    }
+    /// The client holds the lock under this owner.
+    [[nodiscard]] bool holds(std::string_view owner) const noexcept
+    {
+        return held_ && held_->owner == owner;
+    }
+
+    /// Calls the contender's `on_room`, now or when an acquire may be sent.
+    void enter_window();
+    /// Sends an acquire for the first waiter. The window has room for it.
+    void send(acquire_window& there, const owner_id& owner, bool again);
+    /// The outstanding request, whose reply the queue then does not receive.
+    [[nodiscard]] acquire_attempt_ptr forget_request() noexcept
+    {
+        return std::exchange(under_way_, nullptr);
+    }
+
+    /// The store has granted the lock, in time or not.
+    void on_granted();
+    /// The client holds the lock. Serves the first waiter.
+    void on_taken(ownership& taken);
+    void on_held(const acquire_reply& reply);
+    void on_refused(error_code why, const details_ptr& details);
+    /// It may be unused.
+    void on_rest();
+
+    [[nodiscard]] const acquire_request* next() override;
+    void on_left(const release_reply* reply, clock::time_point sent,
+                 std::chrono::milliseconds open) override;
+
 private:
     void release(ownership& held, const outcome_op_ptr& op) override;
     void on_kept_alive(ownership& held, error_code why) override;
     bool hand_over(ownership& held);
+    void grant(ownership& held, std::uint64_t fence, bool handed_over);
     void on_leaving() noexcept;
-    const acquire_request* next() override { return way_ ? way_->next() : nullptr; }
-    void on_left(const release_reply* reply, clock::time_point sent,
-                 std::chrono::milliseconds open) override;
 
-    [[nodiscard]] bool wanted() const noexcept override { return !queue_.empty(); }
-    [[nodiscard]] bool patient() const noexcept override { return queue_.patient(); }
-    [[nodiscard]] bool asks_holder() const noexcept override;
-    [[nodiscard]] const spec_ptr& first() noexcept override { return queue_.front().spec; }
-    [[nodiscard]] bool holds(std::string_view owner) const noexcept override;
-    void on_granted() override;
-    void on_taken(ownership& taken) override;
-    void on_held(const acquire_reply& reply) override;
-    void on_refused(error_code why, const details_ptr& details) override;
-    void on_hopeless(error_code why, const details_ptr& details) override;
-    void on_unconfirmed(std::uint32_t asked, const details_ptr& details) override;
-    void on_rest() override;
+    /// Whether a request is outstanding, or waits for the window.
+    [[nodiscard]] bool asks() const noexcept { return under_way_ || waits_for_window(); }
+    [[nodiscard]] bool contends() const noexcept { return contender_.index() != 0; }
+    /// Creates the contender if there is none, in the state that the events so far lead to.
+    /// @param answered The request that has its reply; null: none.
+    void contend(const acquire_attempt* answered = nullptr);
+    /// Calls `f` with the contender. Without one: a value-initialized result.
+    template <class F>
+    auto contender(F f) const
+    {
+        using result = std::invoke_result_t<F, queued_contender&>;
+        return std::visit(
+            [&](const auto& one) {
+                if constexpr (std::is_same_v<decltype(one), const std::monostate&>)
+                    return result();
+                else
+                    return f(*one);
+            },
+            contender_);
+    }
+    [[nodiscard]] bool idle() const noexcept;
 
-    void heard(error_code failed, details_ptr details) noexcept;
+    [[nodiscard]] const std::string& asked_name() const noexcept override { return name(); }
+    void on_room(acquire_window& there) override;
+    void on_answer(acquire_attempt& attempt, error_code failed,
+                   const acquire_reply& reply) override;
+    void granted(acquire_attempt& attempt, const acquire_reply& reply);
+    void failed(acquire_attempt& attempt, error_code why, const acquire_reply& reply);
+
+    void heard(error_code failed, details_ptr details) noexcept
+    {
+        last_error_ = failed;
+        last_details_ = std::move(details);
+    }
     void fail_once(error_code why);
+    void fail_unconfirmed(std::uint32_t asked);
     /// It waits in no queue.
     void refuse(lock_op& op, error_code why, const details_ptr& details);
-    void tell_contended();
-    [[nodiscard]] bool explains(const lock_op& op) const noexcept;
+    [[nodiscard]] bool explains(const lock_op& op) const noexcept
+    {
+        return op.explained() || context().observed();
+    }
     [[nodiscard]] details_ptr explain(const lock_op& op, error_code told) const noexcept;
     void remove(lock_op& op);
     void queue_left();
 
-    [[nodiscard]] turn_context& context() const noexcept;
-    acquirer& way();
-
     lock_queues& all_;
     const std::string* name_ = nullptr;
-    /// None while nobody waits and nothing is asked for: most names are held, and no more.
-    acquirer::pointer way_;
+    std::variant<std::monostate, std::unique_ptr<queued_contender>,
+                 std::unique_ptr<polling_contender>>
+        contender_;
+    acquire_attempt_ptr under_way_; ///< The outstanding request.
+    std::uint32_t requests_ = 0;    ///< Those so far.
     waiters<lock_op> queue_;
     error_code last_error_;
     details_ptr last_details_; ///< What came with the last answer, or with the end of a connection.
     ownership_ptr held_;       ///< While this client holds the lock.
-    bool leaves_ = false;      ///< What was held is being left, and there is no acquirer.
+    bool leaves_ = false;      ///< The lock is being released, and there is no contender.
     bool noted_ = false;
     bool taken_ = false;      ///< The last that is known: somebody has it.
     bool refused_ = false;    ///< Another owner had it when it was asked for since the last grant.
@@ -167,10 +305,11 @@ private:
 class lock_queues final : private turn_end_work
 {
 public:
-    lock_queues(const acquirer::client_parts& client, watchdog& keeper) noexcept
-        : parts(client), kept_by(keeper)
+    lock_queues(turn_context& r, pending_releases& given_back, acquire_windows& all,
+                watchdog& keeper) noexcept
+        : context(r), releases(given_back), windows(all), kept_by(keeper)
     {
-        client.context.set_turn_end(turn_context::turn_end::unused_queues, *this);
+        context.set_turn_end(turn_context::turn_end::unused_queues, *this);
     }
 
     /// The queue of that name, which is made if there is none.
@@ -190,7 +329,7 @@ public:
     void check(wait_queue& one)
     {
         to_check_.push_back(&one);
-        parts.context.request(turn_context::turn_end::unused_queues);
+        context.request(turn_context::turn_end::unused_queues);
     }
 
     void clear() noexcept
@@ -199,7 +338,9 @@ public:
         names_.clear();
     }
 
-    const acquirer::client_parts parts;
+    turn_context& context;
+    pending_releases& releases;
+    acquire_windows& windows;
     watchdog& kept_by;
 
 private:
@@ -210,9 +351,57 @@ private:
     std::vector<wait_queue*> to_check_;
 };
 
+inline void lock_op::cancel()
+{
+    if (place != nullptr)
+        place->fail(*this, asio::error::operation_aborted);
+}
+
+inline void lock_op::expired()
+{
+    place->limit_reached(*this);
+}
+
 inline turn_context& wait_queue::context() const noexcept
 {
-    return all_.parts.context;
+    return all_.context;
+}
+
+inline void wait_queue::on_rest()
+{
+    if (!std::exchange(noted_, true))
+        all_.check(*this);
+}
+
+inline void wait_queue::enter_window()
+{
+    all_.windows.enter(*this);
+}
+
+inline pending_releases& wait_queue::releases() const noexcept
+{
+    return all_.releases;
+}
+
+inline wait_queue& lock_queues::at(std::string_view name)
+{
+    if (wait_queue* const found = find(name))
+        return *found;
+    const auto place = names_.try_emplace(std::string(name), *this).first;
+    wait_queue& made = place->second;
+    made.set_name(place->first);
+    in_order_.push_back(made);
+    return made;
+}
+
+inline void lock_queues::at_turn_end()
+{
+    for (wait_queue* const each : to_check_) {
+        each->looked_at();
+        if (each->rest())
+            names_.erase(names_.find(each->name()));
+    }
+    to_check_.clear();
 }
 
 } // namespace leasehold::detail

@@ -5,9 +5,37 @@
 #include "core/turn/probe.hpp"
 #include "core/turn/turn_context.hpp"
 
+#include <leasehold/lease.hpp>
+
 #include <boost/assert.hpp>
 
+#include <utility>
+
 namespace leasehold::detail {
+
+void ownership::grant(turn_context& client, completion<error_code, lease>& to, std::uint64_t fence,
+                      clock::time_point begun, bool handed_over)
+{
+    const auto now = client.turn_time();
+    // Where nobody asks, the time of the call is not always taken.
+    const auto waited = begun == clock::time_point() ? clock::duration() : now - begun;
+    auto& counts = client.counts;
+    try {
+        lease_state_ptr given(new lease_state(ownership_ptr(this), fence, now));
+        serve(*given);
+        ++counts.held;
+        ++counts.acquired;
+        if (handed_over)
+            ++counts.handed_over;
+        LEASEHOLD_PROBE4(granted, spec->name.c_str(), fence, probed(waited), handed_over);
+        to(error_code(), make_lease(std::move(given)));
+    }
+    catch (...) {
+        to.end(errc::shut_down); // it is in no list any more: nobody else tells it
+        throw;
+    }
+    client.tell([&](observer& o) { o.acquired(spec->name, fence, waited, handed_over); });
+}
 
 void ownership::end_released(turn_context& client)
 {

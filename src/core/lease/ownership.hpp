@@ -209,6 +209,11 @@ public:
         return lease_state_ptr(std::exchange(current_, nullptr));
     }
 
+    /// Begins to serve a lease, and completes an operation with it.
+    /// @param begun When the operation was begun.
+    void grant(turn_context& client, completion<error_code, lease>& to, std::uint64_t fence,
+               clock::time_point begun, bool handed_over);
+
     /// Ends its current lease.
     void end_released(turn_context& client);
     /// Ends its current lease, if there is one.

@@ -56,11 +56,12 @@ public:
         backoff_ = policy;
     }
 
-    /// Starts in a later state, if nothing had to be decided: this client holds or releases.
-    void resume(bool leaves) noexcept
+    /// Starts in a later state, if nothing had to be decided: the first request is outstanding, or
+    /// this client holds or releases the lock.
+    void resume(state from) noexcept
     {
         BOOST_ASSERT(state_ == state::idle);
-        state_ = leaves ? state::releasing : state::holding;
+        state_ = from;
     }
 
     /// A waiter has arrived. `online`: whether the store can be reached.

@@ -77,12 +77,12 @@ public:
     /// The outstanding release lets the next owner join.
     [[nodiscard]] bool joins() const noexcept { return joins_; }
 
-    /// Starts in a later state, after events that needed no decision: this client holds the lock,
-    /// or releases it without a next owner.
-    void resume(bool leaves) noexcept
+    /// Starts in a later state, after events that needed no decision: the first request is
+    /// outstanding, this client holds the lock, or it releases it without a next owner.
+    void resume(state from) noexcept
     {
         BOOST_ASSERT(state_ == state::idle && !known_);
-        state_ = leaves ? state::releasing : state::holding;
+        state_ = from;
     }
 
     /// A waiter has arrived. `online`: whether the store can be reached.

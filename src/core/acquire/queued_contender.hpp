@@ -1,8 +1,13 @@
-#ifndef LEASEHOLD_SRC_CORE_ACQUIRE_LINE_ACQUIRER_HPP
-#define LEASEHOLD_SRC_CORE_ACQUIRE_LINE_ACQUIRER_HPP
+#ifndef LEASEHOLD_SRC_CORE_ACQUIRE_QUEUED_CONTENDER_HPP
+#define LEASEHOLD_SRC_CORE_ACQUIRE_QUEUED_CONTENDER_HPP
 
-#include "core/acquire/acquirer.hpp"
+#include "core/acquire/acquire_attempt.hpp"
+#include "core/acquire/acquire_window.hpp"
+#include "core/lease/lock_spec.hpp"
+#include "core/lease/ownership.hpp"
 #include "core/turn/owner_id.hpp"
+#include "core/turn/timer_queue.hpp"
+#include "core/turn/turn_context.hpp"
 #include "fsm/contention/backoff.hpp"
 #include "fsm/contention/failure_row.hpp"
 #include "fsm/contention/queued_contention.hpp"
@@ -19,37 +24,57 @@
 
 namespace leasehold::detail {
 
-/// Gets a lock from a store that keeps a line: joins it once for all who wait here, and takes the
-/// lock when it is told of its turn. One owner does all that, from its first request until the
-/// store has said that it has gone.
-class line_acquirer final : public acquirer
+class wait_queue;
+
+/// Contends for a name in a store with queues: it joins the queue once for all waiters of this
+/// client, and takes the lock when the store grants it. One owner does this, from its first request
+/// until the store has confirmed its end.
+class queued_contender final : private timer
 {
-public:
-    line_acquirer(const client_parts& client, waiting& behalf) noexcept : acquirer(client, behalf)
-    {}
-
-    [[nodiscard]] bool idle() const noexcept override;
-    [[nodiscard]] bool holding() const noexcept override;
-    void resume(bool leaves) override;
-    [[nodiscard]] bool dispensable() const noexcept override;
-    [[nodiscard]] bool pausing() const noexcept override;
-    void wanted() override;
-    void unwanted() override;
-    void hint() override;
-    void turn(std::string_view owner) override;
-    void listening() override;
-    void settled() noexcept override;
-    void connected() override;
-    void disconnected() override;
-    void leaving() noexcept override;
-    [[nodiscard]] const acquire_request* next() override;
-    void left(const release_reply* reply, clock::time_point sent,
-              std::chrono::milliseconds open) override;
-    void stop() override;
-
-private:
     using machine = fsm::queued_contention;
 
+public:
+    using state = machine::state;
+
+    explicit queued_contender(wait_queue& queue) noexcept;
+    ~queued_contender() { timer_queue::cancel(*this); }
+
+    [[nodiscard]] bool idle() const noexcept;
+    /// The lock is held, and nothing else has to be remembered until there are waiters.
+    [[nodiscard]] bool dispensable() const noexcept;
+    /// The store has failed again: a connection does not end the pause.
+    [[nodiscard]] bool pausing() const noexcept;
+
+    /// Continues from the events before its creation. `sent`: the first request; null: none.
+    void resume(state from, const acquire_attempt* sent);
+    void wanted();
+    void unwanted();
+    void hint();
+    /// The store reports a grant to this owner.
+    void turn(std::string_view owner);
+    /// Grants may have been missed.
+    void listening();
+    /// Requests without a reply have been executed, or never will be.
+    void settled();
+    void connected();
+    void disconnected();
+
+    /// The window has room for the request.
+    void on_room(acquire_window& there);
+    void granted(const acquire_attempt& attempt, ownership& taken, bool in_time);
+    void held(const acquire_reply& reply);
+    void late();
+    void failed(const acquire_attempt& attempt, request_effect had);
+
+    void leaving() noexcept;
+    /// The request that the release carries; null: none.
+    [[nodiscard]] const acquire_request* next();
+    void left(const release_reply* reply, clock::time_point sent, std::chrono::milliseconds open);
+
+    void stop();
+    [[nodiscard]] bool rest() const noexcept { return true; }
+
+private:
     /// One owner, while it is there or on its way. Names at rest have none.
     struct errand
     {
@@ -88,11 +113,8 @@ private:
     };
 
     void expired() override;
-    void on_room(acquire_window& there) override;
-    void on_reply(acquire_attempt& attempt, const acquire_reply& reply) override;
-    void on_failed(acquire_attempt& attempt, effect had) override;
-
-    void begin_wait();
+    void begin_wait(const lock_options& options);
+    void served();
     void watch(bool on);
     void perform(machine::action next);
     void held_by_other(const acquire_reply& reply);
@@ -100,13 +122,14 @@ private:
     void enter(ownership& taken, machine::action next);
     void leave();
     void end_errand();
-    [[nodiscard]] bool serves_first(const spec_ptr& spec) noexcept;
     [[nodiscard]] bool bound(std::chrono::milliseconds grace,
                              clock::time_point sent) const noexcept;
     [[nodiscard]] spec_ptr spec_of_name() const;
     [[nodiscard]] bool keeps_out() const noexcept;
     errand& current();
 
+    wait_queue& queue_;
+    turn_context& context_;
     machine machine_;
     bool again_ = false; ///< Of the request that is to be sent.
     bool stopped_ = false;
@@ -117,7 +140,7 @@ private:
     std::uint32_t place_ = 0; ///< As the last answer said, and so is this.
     std::chrono::milliseconds remaining_{};
     fsm::expiry_doubt doubt_;
-    std::optional<errand> errand_; // in place: each lock that is taken needs one for a while
+    std::optional<errand> errand_;
     std::unique_ptr<successor> next_;
     fsm::backoff backoff_;
     clock::time_point open_until_{}; ///< It is left free for those who know no line.

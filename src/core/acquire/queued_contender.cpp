@@ -1,0 +1,418 @@
+#include "core/acquire/queued_contender.hpp"
+
+#include "base/mutant.hpp"
+#include "core/acquire/wait_queue.hpp"
+#include "fsm/contention/look_pace.hpp"
+
+#include <boost/assert.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace leasehold::detail {
+namespace {
+
+// How many in line look when they hear of a release that is announced to everybody: should the
+// first be gone, the second is there.
+constexpr std::uint32_t who_watch = 2;
+
+} // namespace
+
+queued_contender::queued_contender(wait_queue& queue) noexcept
+    : queue_(queue), context_(queue.context())
+{}
+
+bool queued_contender::idle() const noexcept
+{
+    return machine_.current() == state::idle;
+}
+
+bool queued_contender::pausing() const noexcept
+{
+    return failures_.repeated() && timer::is_linked() && machine_.current() == state::pausing;
+}
+
+void queued_contender::resume(state from, const acquire_attempt* sent)
+{
+    if (sent != nullptr)
+        begin_wait(sent->spec->options);
+    else if (queue_.wanted())
+        begin_wait(queue_.first()->options);
+    machine_.resume(from);
+    if (from == state::sending && sent != nullptr) {
+        errand_.emplace(sent->owner);
+        errand_->spec = sent->spec;
+    }
+}
+
+bool queued_contender::dispensable() const noexcept
+{
+    return machine_.current() == state::holding && !errand_ && !stopped_;
+}
+
+queued_contender::errand& queued_contender::current()
+{
+    if (!errand_)
+        errand_.emplace(context_.make_owner());
+    return *errand_;
+}
+
+void queued_contender::wanted()
+{
+    begin_wait(queue_.first()->options);
+    perform(machine_.wanted(queue_.online()));
+}
+
+/// How it went for who waited before says nothing to who waits now.
+void queued_contender::begin_wait(const lock_options& o)
+{
+    backoff_ = fsm::backoff(o.backoff_floor, o.backoff_ceiling);
+    failures_.served();
+}
+
+void queued_contender::unwanted()
+{
+    watch(false);
+    if (queue_.waits_for_window()) {
+        queue_.withdraw();
+        perform(machine_.unsent(false));
+    }
+    else {
+        perform(machine_.unwanted());
+    }
+    end_errand();
+}
+
+void queued_contender::turn(std::string_view owner)
+{
+    if (errand_ && errand_->owner == owner) {
+        // A store that cannot be reached would only count as failing again; the connection that
+        // comes is a reason to send it, too.
+        if (queue_.online() || !machine_.waits())
+            perform(machine_.turn(machine::whose::current));
+        return;
+    }
+    if (next_ && next_->who.owner == owner)
+        return perform(machine_.turn(machine::whose::next));
+    // What is held has no errand any more: whoever holds it has had its turn.
+    if (queue_.holds(owner) || stopped_)
+        return;
+    if (owner.size() > owner_id::static_capacity) // nobody of ours
+        return;
+    if (machine_.turn(machine::whose::ended).what == machine::action::kind::give_back)
+        queue_.releases().leave_line({spec_of_name(), owner_id(owner.data(), owner.size()), {}}, {},
+                                     {});
+}
+
+/// Those who know no line have their turn, and so nobody here.
+bool queued_contender::keeps_out() const noexcept
+{
+    return open_until_ > context_.turn_time() && timer::is_linked() &&
+           machine_.current() == state::pausing;
+}
+
+/// One that knows no line says that it has left, or may have.
+void queued_contender::hint()
+{
+    if (!has(mutant::hint_ignored))
+        listening();
+}
+
+/// While the store cannot be reached the connection that comes is what is waited for.
+void queued_contender::listening()
+{
+    if (queue_.online() && !pausing() && !keeps_out())
+        perform(machine_.listening());
+}
+
+void queued_contender::settled()
+{
+    const auto now = context_.turn_time();
+    if (errand_)
+        errand_->runs_until = std::min(errand_->runs_until, now);
+    if (next_)
+        next_->who.runs_until = std::min(next_->who.runs_until, now);
+    end_errand();
+}
+
+void queued_contender::connected()
+{
+    // One lost connection is made up for at once; those that come and go shorten no pause.
+    if (!pausing() && !keeps_out())
+        perform(machine_.connected());
+}
+
+void queued_contender::disconnected()
+{
+    if (queue_.waits_for_window()) {
+        queue_.withdraw();
+        perform(machine_.unsent(true));
+    }
+}
+
+void queued_contender::perform(machine::action next)
+{
+    if (stopped_)
+        return;
+    switch (next.what) {
+    case machine::action::kind::none:
+    case machine::action::kind::give_back: break;
+    case machine::action::kind::send:
+        again_ = next.again;
+        timer_queue::cancel(*this);
+        queue_.enter_window();
+        break;
+    case machine::action::kind::sleep: sleep(); break;
+    case machine::action::kind::leave: leave(); break;
+    }
+}
+
+void queued_contender::sleep()
+{
+    const clock::duration lease = queue_.first()->options.lease_time;
+    const bool in_line = machine_.current() == state::in_line;
+    if (in_line && has(mutant::line_without_looks))
+        return;
+    clock::duration pause = clock::duration::max();
+    if (in_line)
+        pause = fsm::look_pace(acquire_attempt::presence, lease)
+                    .next(place_, remaining_, context_.random);
+    if (!in_line || restless_)
+        pause = std::min(pause, backoff_.next(context_.random));
+    context_.timers.schedule(*this, context_.turn_time() + pause);
+}
+
+void queued_contender::expired()
+{
+    perform(machine_.due(queue_.online()));
+}
+
+void queued_contender::on_room(acquire_window& there)
+{
+    errand& sent = current();
+    const spec_ptr& asked = queue_.first();
+    if (bound(asked->options.dead_holder_grace, context_.turn_time()))
+        return perform(machine_.renounced());
+    sent.spec = asked;
+    queue_.send(there, sent.owner, again_);
+}
+
+void queued_contender::served()
+{
+    failures_.served();
+    // The reply contains the effect of the requests before it.
+    if (errand_ && errand_->runs_until <= context_.turn_time())
+        errand_->runs_until = {};
+}
+
+void queued_contender::granted(const acquire_attempt& attempt, ownership& taken, bool in_time)
+{
+    served();
+    backoff_.reset();
+    // The store may have had no memory for the promise, and have some when the other one runs.
+    const auto promised = taken.promised() ? attempt.spec->options.dead_holder_grace
+                                           : std::chrono::milliseconds::zero();
+    const bool holds = queue_.serves_first(attempt.spec) && !bound(promised, attempt.sent_at());
+    enter(taken, machine_.granted(in_time, holds));
+}
+
+void queued_contender::held(const acquire_reply& reply)
+{
+    served();
+    held_by_other(reply);
+    perform(machine_.held(reply.in_line, queue_.wanted()));
+    end_errand();
+}
+
+void queued_contender::late()
+{
+    served();
+    backoff_.reset();
+    perform(machine_.late(queue_.wanted()));
+    end_errand();
+}
+
+void queued_contender::held_by_other(const acquire_reply& reply)
+{
+    place_ = reply.place;
+    remaining_ = reply.remaining;
+    queue_.on_held(reply);
+    restless_ = false;
+    if (reply.in_line && place_ == 0 && queue_.wanted()) {
+        // Signs of life may always be as old as at the look before.
+        const bool doubtful = !reply.promised &&
+                              doubt_.of(remaining_, queue_.first()->options.lease_time,
+                                        context_.turn_time());
+        if (doubtful)
+            context_.tell([&](observer& o) { o.suspect_expiry(queue_.name(), remaining_); });
+        restless_ = doubtful || reply.untold;
+    }
+    watch(reply.in_line && reply.announced && place_ < who_watch && queue_.wanted() &&
+          context_.traits().announces && !has(mutant::strangers_not_heard));
+    if (!restless_)
+        backoff_.reset();
+}
+
+/// Those who do not know the line count who listens there, to leave the lock free for them now and
+/// then: nobody else does for longer than is needed.
+void queued_contender::watch(bool on)
+{
+    if (std::exchange(watching_, on) == on)
+        return;
+    if (on) {
+        context_.locks().watch(queue_.name());
+        ++context_.counts.watched;
+    }
+    else {
+        context_.locks().unwatch(queue_.name());
+        --context_.counts.watched;
+    }
+}
+
+void queued_contender::failed(const acquire_attempt& attempt, request_effect had)
+{
+    failures_.failed();
+    if (had == request_effect::may_run)
+        current().may_run_until(attempt.runs_until(), attempt.spec->options.dead_holder_grace);
+    perform(machine_.failed(had != request_effect::none, queue_.wanted()));
+    end_errand();
+}
+
+/// A request that may run after one that is sent then would let others supersede the holder,
+/// though that has promised less, or nothing: the owner is left before.
+bool queued_contender::bound(std::chrono::milliseconds grace, clock::time_point sent) const noexcept
+{
+    // The second error is the store's, and would not be seen.
+    return errand_ && errand_->binds(grace, sent) && !has(mutant::late_promise_forgotten) &&
+           !has(mutant::promise_inherited);
+}
+
+/// The store has granted it.
+void queued_contender::enter(ownership& taken, machine::action next)
+{
+    watch(false);
+    if (next.what == machine::action::kind::leave)
+        return queue_.releases().leave(taken, {.told = &queue_});
+    BOOST_ASSERT(machine_.current() == state::holding);
+    end_errand();
+    queue_.on_taken(taken);
+}
+
+/// Gives back what the store may know of the owner: its place in the line, or the lock. Whoever
+/// comes next waits for the answer, not until nothing can run late: `left` sees to that.
+void queued_contender::leave()
+{
+    timer_queue::cancel(*this);
+    errand& gone = current();
+    if (gone.spec == nullptr)
+        gone.spec = spec_of_name();
+    queue_.releases().leave_line({gone.spec, gone.owner, {}}, gone.runs_until, {.told = &queue_});
+}
+
+void queued_contender::leaving() noexcept
+{
+    static_cast<void>(machine_.leaving(queue_.patient() && !stopped_));
+}
+
+const acquire_request* queued_contender::next()
+{
+    if (!machine_.joins() || stopped_)
+        return nullptr;
+    if (!next_) {
+        // Whoever waited may have gone since. What replicas have to confirm is a request of its
+        // own, and so is what comes with a sign of life. Carried along and not taken up, it would
+        // count as one that may still run.
+        if (!queue_.wanted() || queue_.first()->options.replica_acks > 0 ||
+            queue_.first()->options.dead_holder_grace.count() > 0) {
+            machine_.joins_nobody();
+            return nullptr;
+        }
+        next_ = std::make_unique<successor>(successor{errand(context_.make_owner())});
+        next_->who.spec = queue_.first();
+    }
+    errand& who = next_->who;
+    who.runs_until = acquire_attempt::runs_until(context_, who.spec->options, context_.turn_time());
+    next_->asked = acquire_attempt::request(*who.spec, who.owner, {},
+                                            {.patient = true, .queues = true});
+    return &next_->asked;
+}
+
+void queued_contender::left(const release_reply* reply, clock::time_point sent,
+                            std::chrono::milliseconds open)
+{
+    if (stopped_)
+        return;
+    // A request of the owner that has gone may still run, although another was answered.
+    if (errand_ && errand_->runs_until > context_.turn_time())
+        queue_.releases().leave_line({errand_->spec, errand_->owner, {}}, errand_->runs_until, {});
+    errand_.reset();
+    if (next_)
+        errand_.emplace(next_->who);
+    next_.reset();
+    if (queue_.wanted())
+        begin_wait(queue_.first()->options);
+
+    const acquire_reply* const said = reply != nullptr && reply->next ? &*reply->next : nullptr;
+    // It carried none, or may have run before its answer was lost.
+    if (said == nullptr || !errand_) {
+        // Nobody was in line with whom the store keeps until when it is free.
+        const bool is_free = open.count() > 0 && reply != nullptr &&
+                             reply->result == release_reply::outcome::freed;
+        perform(machine_.left(machine::succession::none, false, queue_.wanted(),
+                              queue_.online() && !is_free));
+        if (is_free && machine_.current() == state::pausing) {
+            open_until_ = context_.turn_time() + open;
+            context_.timers.schedule(*this, open_until_);
+        }
+        return;
+    }
+    errand_->runs_until = {};
+    if (said->result == acquire_reply::outcome::granted) {
+        queue_.on_granted();
+        const ownership_ptr taken = acquire_attempt::hold(context_, errand_->spec, errand_->owner,
+                                                          {}, sent, *said);
+        const bool in_time = acquire_attempt::in_time(context_, *taken);
+        return enter(*taken, machine_.left(machine::succession::granted, in_time,
+                                           queue_.serves_first(errand_->spec), queue_.online()));
+    }
+    held_by_other(*said);
+    perform(machine_.left(machine::succession::in_line, false, queue_.wanted(), queue_.online()));
+}
+
+/// An owner that is at its end, or that an ownership stands for, needs none; while a request of it
+/// may still run, it is remembered.
+void queued_contender::end_errand()
+{
+    const bool over = machine_.current() == state::idle || machine_.current() == state::holding;
+    if (over && errand_ && errand_->runs_until <= context_.turn_time())
+        errand_.reset();
+}
+
+void queued_contender::stop()
+{
+    stopped_ = true;
+    watch(false);
+    const acquire_attempt_ptr attempt = queue_.forget_request();
+    if (attempt)
+        current().may_run_until(attempt->runs_until(), attempt->spec->options.dead_holder_grace);
+    const auto runs_until = errand_ ? errand_->runs_until : clock::time_point{};
+    queue_.withdraw();
+    timer_queue::cancel(*this);
+    // A release that is under way goes on without this.
+    const bool is_leaving = machine_.current() == state::releasing;
+    pending_release_ptr gone;
+    if (errand_ && errand_->spec && (!is_leaving || runs_until > context_.turn_time()))
+        gone = queue_.releases().leave_line({errand_->spec, errand_->owner, {}}, runs_until, {});
+    if (attempt)
+        attempt->forget(std::move(gone));
+    if (next_)
+        queue_.releases().leave_line({next_->who.spec, next_->who.owner, {}}, next_->who.runs_until,
+                                     {});
+}
+
+spec_ptr queued_contender::spec_of_name() const
+{
+    return std::make_shared<lock_spec>(nullptr, queue_.name(), lock_options());
+}
+
+} // namespace leasehold::detail
