@@ -12,8 +12,8 @@
 namespace leasehold::detail {
 namespace {
 
-constexpr clock::duration shutdown_limit = std::chrono::seconds(
-    5); // without an answer of the store
+// Maximum time of a shutdown without a reply of the store.
+constexpr clock::duration shutdown_limit = std::chrono::seconds(5);
 constexpr clock::duration cancel_limit = std::chrono::seconds(1);
 
 } // namespace
@@ -26,8 +26,8 @@ std::shared_ptr<client_state> client_state::make(const asio::any_io_executor& ex
 {
     auto made = std::make_shared<client_state>(executor, std::move(backend), std::move(watching),
                                                std::move(time), acquires);
-    // After the strand was made: services are shut down in the reverse order of their making, and
-    // this one's news must come first.
+    // After the creation of the strand: services are shut down in the reverse order of their
+    // creation, and this one must report the end of the context first.
     asio::use_service<context_lifetime>(asio::query(executor, asio::execution::context))
         .add(std::shared_ptr<context_observer>(made, static_cast<context_observer*>(made.get())));
     return made;
@@ -94,7 +94,7 @@ void client_state::run(completion<error_code>::handler_type&& handler)
                 start_time();
                 store_->open(executor(), *this);
                 if (stopped_)
-                    stopped(stop_outcome_); // between the call and now
+                    stopped(stop_outcome_); // since the call of `run`
             });
         });
     }
@@ -125,7 +125,7 @@ void client_state::cancel() noexcept
         on_strand([this] { cancel_now(); });
     }
     catch (...) {
-        // There is no memory for it now.
+        // Memory is exhausted: the end of the next turn cancels.
         cancel_at_turn_end_.store(true, std::memory_order_relaxed);
         cancel_requested.store(true, std::memory_order_release);
     }
@@ -175,7 +175,7 @@ void client_state::release(lease_state& lease, const outcome_op_ptr& waiting)
 {
     ownership& held = *lease.held;
     if (lease.active())
-        watchdog_.check(held); // nothing is handed on that might be over
+        watchdog_.check(held); // an expired lock must not be handed off
     if (!lease.active())
         return release_lost(lease, waiting);
     BOOST_ASSERT(held.current() == &lease);
@@ -207,7 +207,7 @@ void client_state::on_hint(std::string_view name)
 void client_state::on_turn(std::string_view name, std::string_view owner)
 {
     turn([&] {
-        if (!stopping_) // then all that is in line is given back
+        if (!stopping_) // a stop releases all owners in queues
             queues_.at(name).turn(owner);
     });
 }
@@ -239,7 +239,7 @@ void client_state::on_connected(store_partition partition)
         reach_.connected(partition);
         ++counts.connects;
         tell([](observer& o) { o.connected(); });
-        // What is to be given back first: somebody may wait for it.
+        // Releases first: other owners may wait for these locks.
         releases_.connected(partition);
         watchdog_.connected(partition);
         for (wait_queue& each : queues_.all()) {
@@ -276,7 +276,7 @@ void client_state::on_disconnected(store_partition partition, error_code why)
 void client_state::on_error(store_partition partition, error_code code, const diagnostics& details)
 {
     turn([&] {
-        if (details.key.empty()) // it is about the partition, and no request's own reply has it
+        if (details.key.empty()) // of the partition; the reply of a request has its own details
             reach_.heard(partition, code, copy_details(details));
         tell([&](observer& o) { o.store_error(code, details); });
     });
@@ -299,7 +299,7 @@ void client_state::stop(clock::duration grace)
     }
     refuse_waiting();
     release_all();
-    releases_.try_now(); // what has failed often would be tried when nobody waits any more
+    releases_.try_now(); // the next retry may be after the limit of the stop
     stopping_ = true;
     request(turn_end::client);
     timers.schedule(stop_limit_, limit);
@@ -366,8 +366,7 @@ void client_state::stopped(error_code outcome)
         counts.watched.clear();
         timers.clear();
     }
-    // A lease that had ended before may still be released: that must not wait for a store that is
-    // closed.
+    // The program may still release a lease that has ended. That must not wait for a closed store.
     reach_.clear();
     if (std::exchange(opened_, false)) {
         stop_time();
@@ -380,7 +379,7 @@ void client_state::stopped(error_code outcome)
     running_.reset();
 }
 
-// Cancellations of which only a mark could be made.
+// Completes operations whose cancellation is only marked.
 void client_state::complete_cancelled()
 {
     for (wait_queue& each : queues_.all())
@@ -410,8 +409,8 @@ void client_state::at_turn_end()
     }
 }
 
-// Something is half done and nobody knows what, so nothing more is done: leases end here, and what
-// the store holds ends with its time to live.
+// An exception has left the state of the client inconsistent, so nothing more is sent. The leases
+// end now, and the locks in the store end with their TTL.
 void client_state::on_turn_failed() noexcept
 {
     no_more_locks();
@@ -428,7 +427,7 @@ void client_state::on_turn_failed() noexcept
             store_->close();
         }
         catch (...) {
-            // It is not asked for anything any more.
+            // The store is not used any more.
         }
     }
     running_.reset();
@@ -452,8 +451,8 @@ void client_state::drop_all(error_code told) noexcept
 
 void client_state::on_context_end() noexcept
 {
-    // Nothing may be posted any more, so nobody can be told: handlers are destroyed, as the context
-    // does with its own.
+    // Nothing may be posted any more, so no handler can be called. The handlers are destroyed, as
+    // the context does with its own.
     const auto stays = shared_from_this();
     running_.reset();
     dead_.store(true, std::memory_order_release);

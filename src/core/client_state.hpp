@@ -21,15 +21,15 @@
 
 namespace leasehold::detail {
 
-/// A client: its life from the first call to the last release, and the way from the store's events
-/// to those they concern.
+/// The state of a client, from its first call to its last release. Passes the events of the store
+/// to the queues, releases and leases that they concern.
 class client_state final : public turn_context,
                            private turn_end_work,
                            private store_listener,
                            private context_observer
 {
 public:
-    /// Made by this only: it tells the context that it is there.
+    /// Creates a client. The constructor alone does not register it for the end of its context.
     static std::shared_ptr<client_state> make(const asio::any_io_executor& executor,
                                               std::shared_ptr<store> backend,
                                               std::shared_ptr<observer> watching,
@@ -42,7 +42,7 @@ public:
     ~client_state();
 
     // From any thread.
-    /// Success while locks can be asked for.
+    /// No error while the client accepts acquires.
     [[nodiscard]] error_code ready() const noexcept;
     void run(completion<error_code>::handler_type&& handler);
     void shutdown(completion<error_code>::handler_type&& handler);
@@ -50,7 +50,7 @@ public:
     [[nodiscard]] client_stats stats() const noexcept;
 
     // On the strand.
-    /// A release of this owner has not been answered yet.
+    /// Whether a release of this owner is pending.
     [[nodiscard]] bool gives_back(std::string_view owner) const noexcept
     {
         return releases_.contains(owner);
@@ -59,7 +59,7 @@ public:
     // On the strand, in a turn.
     void lock(lock_op& op);
     void enter(reentry_op& op);
-    /// @param waiting Is told how it went; may be null.
+    /// @param waiting Completes with the result of the release; may be null.
     void release(lease_state& lease, const outcome_op_ptr& waiting);
 
 private:
@@ -114,15 +114,15 @@ private:
     outcome_op_ptr run_;
     std::vector<outcome_op_ptr> shutdowns_;
     error_code run_outcome_;
-    error_code stop_outcome_; ///< What a shutdown of a client that has stopped is told.
-    std::shared_ptr<turn_context>
-        running_; ///< Itself, while the store is open: what is outstanding ends in order, whoever
-                  ///< still has a handle.
+    error_code stop_outcome_; ///< The result of a shutdown after the end of the client.
+    /// The client itself, while the store is open: outstanding operations complete even if no
+    /// handle is left.
+    std::shared_ptr<turn_context> running_;
     std::atomic<bool> cancel_at_turn_end_ = false;
     bool opened_ = false;
-    bool stopping_ = false; ///< Only what is to be given back is waited for.
-    bool draining_ = false; ///< The store was asked to drain.
-    bool patient_ = true;   ///< As long as the store answers, the stop goes on.
+    bool stopping_ = false; ///< The client only waits for its releases.
+    bool draining_ = false; ///< `store::async_drain` has not completed yet.
+    bool patient_ = true;   ///< The stop continues as long as the store replies.
     bool stopped_ = false;
 };
 

@@ -13,22 +13,22 @@
 namespace leasehold::detail {
 namespace {
 
-// After a loss of data the counter starts from the clock, which a block of fences must not be far
-// ahead of.
+// After a loss of data the counter restarts from the clock, so a block of fences must not reach far
+// beyond it.
 constexpr std::uint32_t most_fences = 10'000;
 
-// For what a holder says of itself; the caller waits, so not for long.
+// Limit for the request of a holder's record. Short, because the caller waits for it.
 constexpr std::chrono::milliseconds describe_limit{100};
 
-/// Errors that say for certain that the request was not executed and will not be; of too few
-/// members that did, the store gives it back itself.
+/// Whether the request was certainly not executed and never will be. With `no_quorum` some members
+/// may have executed it; the store itself undoes it there.
 bool not_executed(error_code failed) noexcept
 {
     return failed == errc::store_unavailable || failed == errc::store_refused ||
            failed == errc::no_quorum || failed == condition::bad_request;
 }
 
-/// One for each lease of a chain of local handoffs.
+/// The number of fences to reserve: one for each lease of a chain of local handoffs.
 std::uint32_t fences(const lock_options& options) noexcept
 {
     const bool hands_off = !has(mutant::fences_not_reserved) && options.renew &&
@@ -93,7 +93,7 @@ clock::time_point acquire_attempt::runs_until(const turn_context& r, const lock_
                                               clock::time_point sent) noexcept
 {
     const auto limit = sent + budget(options);
-    // A store that does not refuse what comes too late may run it until a lease time later.
+    // A store without `refuses_late` may execute a late request, so a lease time is added.
     return r.traits().refuses_late ? limit : limit + clock::duration(options.lease_time);
 }
 
@@ -134,7 +134,7 @@ void acquire_attempt::abandon()
     if (std::exchange(listener_, nullptr) == nullptr)
         return;
     timer_queue::cancel(*this);
-    if (std::exchange(held_, nullptr)) // that was answered, and took nothing
+    if (std::exchange(held_, nullptr)) // it was answered, and took nothing
         return;
     if (!has(mutant::abandoned_entry_kept) || entry.empty())
         orphan_ = orphan(runs_until());
@@ -151,7 +151,8 @@ void acquire_attempt::forget(pending_release_ptr leaving) noexcept
 void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
 {
     if (orphan_) {
-        // Too late for the caller, but it spares the store the doubt.
+        // Too late for the caller. But the release of the owner may end now, and no longer has to
+        // expect a late execution.
         if (!failed || (not_executed(failed) && !reply.may_hold))
             std::exchange(orphan_, nullptr)
                 ->settle(terms_.queues ||
@@ -161,7 +162,7 @@ void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
     if (listener_ == nullptr)
         return;
     if (failed == errc::not_replicated) {
-        orphan(context_.turn_time()); // it has run, once and for all
+        orphan(context_.turn_time()); // it was executed, and cannot be later
     }
     else if (failed && !not_executed(failed)) {
         failed = errc::outcome_unknown;
@@ -173,7 +174,8 @@ void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
     std::exchange(listener_, nullptr)->on_answer(*this, failed, reply);
 }
 
-/// True when the answer is told later.
+/// Requests the record of the holder, if it is unknown. Returns true if the reply is reported
+/// later, with that record.
 bool acquire_attempt::describe_holder(const acquire_reply& reply) noexcept
 try {
     if (!terms_.asks_holder || reply.result != acquire_reply::outcome::held || !reply.details ||
@@ -193,7 +195,7 @@ try {
             try {
                 self->context_.holders.learn(holder, std::move(said));
             }
-            catch (const std::bad_alloc&) { // then it is not known
+            catch (const std::bad_alloc&) { // the record stays unknown
             }
             self->tell_held();
         });
@@ -203,7 +205,7 @@ try {
         context_.timers.schedule(*this, now + describe_limit);
     return held_ != nullptr;
 }
-catch (const std::bad_alloc&) { // the error itself is told all the same
+catch (const std::bad_alloc&) { // the reply is reported without the record
     return false;
 }
 

@@ -28,16 +28,17 @@ enum class request_effect : std::uint8_t
     has_run,
 };
 
-/// One acquire request under way. Tells once what came of it; when that cannot be known, what it
-/// may have taken is given back.
+/// One outstanding acquire request. Reports its result once. If the result is unknown, the lock
+/// that it may take is released.
 class acquire_attempt final : public timer, public boost::intrusive_ref_counter<acquire_attempt>
 {
 public:
     class listener
     {
     public:
-        /// Either an error, or what the store said. With any error nothing is held, or it is being
-        /// given back; but where the owner goes on, that is the listener's.
+        /// Reports an error or the store's reply. With an error nothing is held, or the attempt
+        /// releases it. In a store with queues the owner outlives the attempt, so the listener
+        /// releases it.
         virtual void on_answer(acquire_attempt& attempt, error_code failed,
                                const acquire_reply& reply) = 0;
 
@@ -45,7 +46,7 @@ public:
         ~listener() = default;
     };
 
-    /// What a request depends on beside the options of the lock.
+    /// The parts of a request that do not depend on the options of the lock.
     struct terms
     {
         bool asks_holder = false; ///< `held` needs details that name the holder.
@@ -54,7 +55,7 @@ public:
         bool again = false;       ///< As in `acquire_request`.
     };
 
-    /// @param entered Empty: takes the lock.
+    /// @param entered The id of a reentrant acquisition. Empty: an acquisition of the lock.
     acquire_attempt(turn_context& r, pending_releases& releases, acquire_window& window,
                     listener& told, spec_ptr lock, const owner_id& who, std::string entered)
         : spec(std::move(lock)),
@@ -73,15 +74,15 @@ public:
     void send(const terms& asked);
 
     /// The request of an owner. Valid while the arguments exist.
-    /// @param entered Empty: it acquires the lock.
+    /// @param entered As above.
     [[nodiscard]] static acquire_request request(const lock_spec& lock, const owner_id& who,
                                                  std::string_view entered, const terms& asked);
 
-    /// How long the store may take to grant a request: what comes when the lease time has passed is
-    /// worth nothing.
+    /// The time within which the store may grant a request. At most the lease time, because a later
+    /// grant has already expired.
     [[nodiscard]] static std::chrono::milliseconds budget(const lock_options& options) noexcept;
 
-    /// Until when one may still be executed that was sent at that time.
+    /// The time until which a request sent at `sent` may be executed.
     [[nodiscard]] static clock::time_point runs_until(const turn_context& r,
                                                       const lock_options& options,
                                                       clock::time_point sent) noexcept;
@@ -92,7 +93,7 @@ public:
 
     [[nodiscard]] clock::time_point sent_at() const noexcept { return sent_; }
 
-    /// What is held by a grant, in time or not.
+    /// The ownership that a grant creates, in time or not.
     [[nodiscard]] static ownership_ptr hold(turn_context& r, const spec_ptr& lock,
                                             const owner_id& who, const std::string& entered,
                                             clock::time_point sent, const acquire_reply& reply);
@@ -101,21 +102,22 @@ public:
         return hold(context_, spec, owner, entry, sent_, reply);
     }
 
-    /// It is worth something still.
+    /// Whether its lease has not expired yet.
     [[nodiscard]] static bool in_time(turn_context& r, const ownership& taken) noexcept;
 
-    /// What it was granted, or nothing when the lease time is over already; then it is being given
-    /// back.
+    /// The granted ownership. Null if its lease has expired already: it is then released.
     [[nodiscard]] ownership_ptr take(const acquire_reply& reply);
 
-    /// Gives back what it may have taken; the listener is the one who says so.
+    /// Releases the lock that it has taken. Called by the listener, if it does not accept a grant.
     void give_back() { orphan(runs_until()); }
 
-    /// Nobody wants it any more; the listener is not told.
+    /// The result is not needed any more. The listener is not called, and the lock that the request
+    /// may take is released.
     void abandon();
 
-    /// Nobody wants it any more, and the owner is given back by this, if by anything: the answer,
-    /// if it comes, says that nothing can run late.
+    /// The result is not needed any more, and the attempt starts no release of its own. The
+    /// listener is not called.
+    /// @param leaving The release of the owner, which a late reply settles; null: none.
     void forget(pending_release_ptr leaving = nullptr) noexcept;
 
     const spec_ptr spec;
@@ -123,7 +125,8 @@ public:
     const std::string entry;
 
 private:
-    /// @param until When it may still run.
+    /// Releases the lock that the request may take until then. Does nothing in a store
+    /// with queues, and returns null.
     pending_release_ptr orphan(clock::time_point until);
     void answered(error_code failed, const acquire_reply& reply);
     [[nodiscard]] bool describe_holder(const acquire_reply& reply) noexcept;
@@ -133,10 +136,10 @@ private:
     turn_context& context_;
     pending_releases& releases_;
     acquire_window& window_;
-    listener* listener_;         ///< None when it has told, or is not to tell.
-    pending_release_ptr orphan_; ///< What is given back, when it could not be waited for.
-    clock::time_point sent_{};   ///< Before the request: what the lease time counts from.
-    /// `held`, to be told when it is known what the holder says of itself. Most often null.
+    listener* listener_;         ///< Null after its call, or if it must not be called.
+    pending_release_ptr orphan_; ///< The release of its owner, if no caller waits any more.
+    clock::time_point sent_{};   ///< Before the request; the lease time begins here.
+    /// A reply `held` that is reported later, with the record of the holder. Usually null.
     std::unique_ptr<acquire_reply> held_;
     terms terms_;
 };

@@ -26,7 +26,7 @@ void acquire_window::done()
     while (has_room() && !waiting_.empty()) {
         entry& first = waiting_.front();
         waiting_.pop_front();
-        acquire_window& there = all_.of(first); // it may have moved
+        acquire_window& there = all_.of(first); // the name may have moved
         if (&there == this)
             first.on_room(*this);
         else

@@ -16,12 +16,12 @@ namespace leasehold::detail {
 
 class acquire_windows;
 
-/// How many acquires of a client are under way at once in one partition of the store; those beyond
-/// wait here, in order.
+/// Limits the outstanding acquires of a client in one partition of the store. Further acquires wait
+/// here, in order. Renewals and releases do not wait here.
 ///
-/// A store answers in the order of asking. With more acquires under way than it answers within the
-/// time that each is waited for, they all come too late, are given back and asked again; and long
-/// before that, renewals behind them do. Renewals and releases do not wait here.
+/// A store replies in the order of the requests. If more acquires are outstanding than it executes
+/// within their time limit, all replies are late: the locks are released and requested again. Long
+/// before that, the renewals behind these acquires are late.
 class acquire_window
 {
     using hook = boost::intrusive::list_base_hook<
@@ -29,19 +29,19 @@ class acquire_window
         boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
 public:
-    /// Enough to keep a fast server busy over a slow line, and answered within milliseconds over a
-    /// fast one. The pipeline to a Redis server has as many under way.
+    /// Enough to keep a fast server busy over a slow network. Over a fast network, the server
+    /// answers them within milliseconds. The pipeline to a Redis server has about the same limit.
     static constexpr std::size_t usual_limit = 1'000;
 
     acquire_window(acquire_windows& all, store_partition of) noexcept : partition(of), all_(all) {}
 
-    /// Something that is to send an acquire. Leaves when it is destroyed.
+    /// An object that sends an acquire. Leaves the window when it is destroyed.
     class entry : public hook
     {
     public:
         [[nodiscard]] bool waits_for_window() const noexcept { return hook::is_linked(); }
 
-        /// It is not to be sent any more.
+        /// Stops waiting: the acquire is not sent.
         void withdraw() noexcept
         {
             if (hook::is_linked())
@@ -55,16 +55,16 @@ public:
         friend class acquire_window;
         friend class acquire_windows;
 
-        /// What it asks for; this says which partition it belongs to.
+        /// The name of the requested lock, which determines the partition.
         [[nodiscard]] virtual const std::string& asked_name() const noexcept = 0;
-        /// There is room there: its acquire is to be sent now.
+        /// Sends the acquire now: `there` has room for it.
         virtual void on_room(acquire_window& there) = 0;
     };
 
-    /// An acquire was handed to the store.
+    /// An acquire was passed to the store.
     void sent() noexcept { ++under_way_; }
 
-    /// The store has done with it, whoever waited for that.
+    /// The store has completed an acquire, even if no caller waits for it. Makes room for others.
     void done();
 
     const store_partition partition;
@@ -83,27 +83,28 @@ private:
         waiting_;
 };
 
-/// A window for each partition of the store: one that does not answer holds up no acquire of the
-/// others. A partition that is gone has an empty one.
+/// One window for each partition of the store, so that a partition that does not answer delays no
+/// acquire in the others. A partition that no longer exists keeps an empty window.
 class acquire_windows
 {
 public:
-    /// @param limit Of each.
+    /// @param limit The maximum number of outstanding acquires in each partition.
     acquire_windows(const turn_context& r, std::size_t limit) : context_(r), limit_(limit)
     {
-        all_.emplace_back(*this, 0); // most stores have no other
+        all_.emplace_back(*this, 0); // most stores have one partition
     }
     acquire_windows(const acquire_windows&) = delete;
     acquire_windows& operator=(const acquire_windows&) = delete;
 
-    /// Lets it send, now or when there is room.
+    /// Calls its `on_room`, now or when there is room.
     void enter(acquire_window::entry& who)
     {
         BOOST_ASSERT(!who.waits_for_window());
         of(who).enter(who);
     }
 
-    /// Names may have gone from one partition to another: who waits for one of them goes on there.
+    /// Called when names may have moved to other partitions. Moves the waiting acquires of such
+    /// names to the windows of their new partitions.
     void follow_names();
 
 private:
@@ -113,7 +114,7 @@ private:
 
     const turn_context& context_;
     const std::size_t limit_;
-    std::list<acquire_window> all_; // they stay where they are
+    std::list<acquire_window> all_; // addresses must not change
 };
 
 } // namespace leasehold::detail

@@ -8,7 +8,7 @@
 namespace leasehold::detail {
 namespace {
 
-// A name that nobody wants stays subscribed to for so long, in case it is wanted again.
+// Time for which a name without waiters stays watched, because it may be used again soon.
 constexpr clock::duration linger = std::chrono::seconds(1);
 
 } // namespace
@@ -67,7 +67,7 @@ void polling_contender::unwanted()
 
 void polling_contender::hint()
 {
-    if (!queue_.waits_for_window()) // it looks after this anyway
+    if (!queue_.waits_for_window()) // that request follows the wake-up anyway
         perform(machine_.hint(queue_.online()));
 }
 
@@ -87,11 +87,11 @@ void polling_contender::left(const release_reply* reply, clock::time_point,
                           context_.random));
 }
 
-/// Others wait, or nobody knows whether they do.
+/// Whether other clients wait, or may wait.
 bool polling_contender::others_wait(const release_reply& reply) const noexcept
 {
-    // Of those who were told one is this client, if it watches the name. If not even that was told,
-    // releases are not announced here, and nobody knows who waits elsewhere.
+    // If this client watches the name, it is one of the receivers. Without any receiver, releases
+    // are then not announced here, and other waiters are unknown.
     const bool known = reply.receivers_known && context_.traits().announces;
     return !known || (watching_ ? reply.receivers != 1 : reply.receivers > 0);
 }

@@ -12,8 +12,8 @@
 namespace leasehold::detail {
 namespace {
 
-// How many in line look when they hear of a release that is announced to everybody: should the
-// first be gone, the second is there.
+// The number of waiters, from the front of the queue, that watch the name if its holder does not
+// know the queue. If the first one is gone, the second one polls.
 constexpr std::uint32_t who_watch = 2;
 
 } // namespace
@@ -63,7 +63,7 @@ void queued_contender::wanted()
     perform(machine_.wanted(queue_.online()));
 }
 
-/// How it went for who waited before says nothing to who waits now.
+/// Failures and pauses of an earlier waiter do not count for this one.
 void queued_contender::begin_wait(const lock_options& o)
 {
     backoff_ = fsm::backoff(o.backoff_floor, o.backoff_ceiling);
@@ -86,39 +86,39 @@ void queued_contender::unwanted()
 void queued_contender::turn(std::string_view owner)
 {
     if (errand_ && errand_->owner == owner) {
-        // A store that cannot be reached would only count as failing again; the connection that
-        // comes is a reason to send it, too.
+        // While the store cannot be reached, a request would only count as another failure. The
+        // next connection triggers the request, too.
         if (queue_.online() || !machine_.waits())
             perform(machine_.turn(machine::whose::current));
         return;
     }
     if (next_ && next_->who.owner == owner)
         return perform(machine_.turn(machine::whose::next));
-    // What is held has no errand any more: whoever holds it has had its turn.
+    // The owner of a held lock has no errand any more: it has confirmed its grant already.
     if (queue_.holds(owner) || stopped_)
         return;
-    if (owner.size() > owner_id::static_capacity) // nobody of ours
+    if (owner.size() > owner_id::static_capacity) // not an owner of this client
         return;
     if (machine_.turn(machine::whose::ended).what == machine::action::kind::give_back)
         queue_.releases().leave_line({spec_of_name(), owner_id(owner.data(), owner.size()), {}}, {},
                                      {});
 }
 
-/// Those who know no line have their turn, and so nobody here.
+/// Whether the lock is left free for external clients, so that this client must not acquire it.
 bool queued_contender::keeps_out() const noexcept
 {
     return open_until_ > context_.turn_time() && timer::is_linked() &&
            machine_.current() == state::pausing;
 }
 
-/// One that knows no line says that it has left, or may have.
+/// A holder that does not know the queue has released the lock, or may have.
 void queued_contender::hint()
 {
     if (!has(mutant::hint_ignored))
         listening();
 }
 
-/// While the store cannot be reached the connection that comes is what is waited for.
+/// While the store cannot be reached, the next connection triggers the request instead.
 void queued_contender::listening()
 {
     if (queue_.online() && !pausing() && !keeps_out())
@@ -137,7 +137,8 @@ void queued_contender::settled()
 
 void queued_contender::connected()
 {
-    // One lost connection is made up for at once; those that come and go shorten no pause.
+    // After one lost connection the request is sent at once. Connections that come and go shorten
+    // no pause.
     if (!pausing() && !keeps_out())
         perform(machine_.connected());
 }
@@ -209,7 +210,8 @@ void queued_contender::granted(const acquire_attempt& attempt, ownership& taken,
 {
     served();
     backoff_.reset();
-    // The store may have had no memory for the promise, and have some when the other one runs.
+    // The store may have had no memory to register this grace, but have some when an earlier
+    // request with a grace is executed late.
     const auto promised = taken.promised() ? attempt.spec->options.dead_holder_grace
                                            : std::chrono::milliseconds::zero();
     const bool holds = queue_.serves_first(attempt.spec) && !bound(promised, attempt.sent_at());
@@ -239,7 +241,8 @@ void queued_contender::held_by_other(const acquire_reply& reply)
     queue_.on_held(reply);
     restless_ = false;
     if (reply.in_line && place_ == 0 && queue_.wanted()) {
-        // Signs of life may always be as old as at the look before.
+        // The rest of a grace is no reason for doubt: each heartbeat restarts it, so two polls may
+        // find the same value.
         const bool doubtful = !reply.promised &&
                               doubt_.of(remaining_, queue_.first()->options.lease_time,
                                         context_.turn_time());
@@ -253,8 +256,8 @@ void queued_contender::held_by_other(const acquire_reply& reply)
         backoff_.reset();
 }
 
-/// Those who do not know the line count who listens there, to leave the lock free for them now and
-/// then: nobody else does for longer than is needed.
+/// A release counts the subscribers of a watched name as external clients, and leaves the lock free
+/// for them now and then. So this client watches no longer than needed.
 void queued_contender::watch(bool on)
 {
     if (std::exchange(watching_, on) == on)
@@ -278,16 +281,17 @@ void queued_contender::failed(const acquire_attempt& attempt, request_effect had
     end_errand();
 }
 
-/// A request that may run after one that is sent then would let others supersede the holder,
-/// though that has promised less, or nothing: the owner is left before.
+/// Whether an earlier request of the owner may be executed after one that is sent at `sent`, and
+/// register a shorter grace, or a grace that this one does not have. Waiters could then supersede
+/// the holder before its deadline, so the owner is released first.
 bool queued_contender::bound(std::chrono::milliseconds grace, clock::time_point sent) const noexcept
 {
-    // The second error is the store's, and would not be seen.
+    // The second deliberate error is in a script of the store, and this check would hide it.
     return errand_ && errand_->binds(grace, sent) && !has(mutant::late_promise_forgotten) &&
            !has(mutant::promise_inherited);
 }
 
-/// The store has granted it.
+/// Holds the granted lock, or releases it if the grant is late or cannot be used.
 void queued_contender::enter(ownership& taken, machine::action next)
 {
     watch(false);
@@ -298,8 +302,9 @@ void queued_contender::enter(ownership& taken, machine::action next)
     queue_.on_taken(taken);
 }
 
-/// Gives back what the store may know of the owner: its place in the line, or the lock. Whoever
-/// comes next waits for the answer, not until nothing can run late: `left` sees to that.
+/// Releases what the store may have of the owner: its position in the queue, or the lock. The next
+/// owner waits for the reply only. If a request of the owner may still be executed after that,
+/// `left` starts a second release.
 void queued_contender::leave()
 {
     timer_queue::cancel(*this);
@@ -319,9 +324,9 @@ const acquire_request* queued_contender::next()
     if (!machine_.joins() || stopped_)
         return nullptr;
     if (!next_) {
-        // Whoever waited may have gone since. What replicas have to confirm is a request of its
-        // own, and so is what comes with a sign of life. Carried along and not taken up, it would
-        // count as one that may still run.
+        // The waiters may have left since. Confirmation by replicas and a grace need a request of
+        // their own. A request that is carried without effect would count as one that may still be
+        // executed.
         if (!queue_.wanted() || queue_.first()->options.replica_acks > 0 ||
             queue_.first()->options.dead_holder_grace.count() > 0) {
             machine_.joins_nobody();
@@ -342,7 +347,8 @@ void queued_contender::left(const release_reply* reply, clock::time_point sent,
 {
     if (stopped_)
         return;
-    // A request of the owner that has gone may still run, although another was answered.
+    // An earlier request of the released owner may still be executed, although the release was
+    // answered.
     if (errand_ && errand_->runs_until > context_.turn_time())
         queue_.releases().leave_line({errand_->spec, errand_->owner, {}}, errand_->runs_until, {});
     errand_.reset();
@@ -353,9 +359,10 @@ void queued_contender::left(const release_reply* reply, clock::time_point sent,
         begin_wait(queue_.first()->options);
 
     const acquire_reply* const said = reply != nullptr && reply->next ? &*reply->next : nullptr;
-    // It carried none, or may have run before its answer was lost.
+    // The release carried no next owner, or was executed by a request whose reply was lost.
     if (said == nullptr || !errand_) {
-        // Nobody was in line with whom the store keeps until when it is free.
+        // The store keeps the end of the free time in the record of the first waiter. The queue was
+        // empty, so this client keeps it.
         const bool is_free = open.count() > 0 && reply != nullptr &&
                              reply->result == release_reply::outcome::freed;
         perform(machine_.left(machine::succession::none, false, queue_.wanted(),
@@ -379,8 +386,8 @@ void queued_contender::left(const release_reply* reply, clock::time_point sent,
     perform(machine_.left(machine::succession::in_line, false, queue_.wanted(), queue_.online()));
 }
 
-/// An owner that is at its end, or that an ownership stands for, needs none; while a request of it
-/// may still run, it is remembered.
+/// Removes the errand of an owner that has ended, or that holds the lock now. Keeps it while a
+/// request of the owner may still be executed.
 void queued_contender::end_errand()
 {
     const bool over = machine_.current() == state::idle || machine_.current() == state::holding;
@@ -398,7 +405,7 @@ void queued_contender::stop()
     const auto runs_until = errand_ ? errand_->runs_until : clock::time_point{};
     queue_.withdraw();
     timer_queue::cancel(*this);
-    // A release that is under way goes on without this.
+    // An outstanding release continues without this object.
     const bool is_leaving = machine_.current() == state::releasing;
     pending_release_ptr gone;
     if (errand_ && errand_->spec && (!is_leaving || runs_until > context_.turn_time()))

@@ -75,19 +75,21 @@ public:
     [[nodiscard]] bool rest() const noexcept { return true; }
 
 private:
-    /// One owner, while it is there or on its way. Names at rest have none.
+    /// One owner, from its first request until it holds the lock or has ended. Idle names have
+    /// none.
     struct errand
     {
         explicit errand(const owner_id& id) : owner(id) {}
 
         const owner_id owner;
         spec_ptr spec; ///< Of its last request; null: none was sent.
-        /// Requests without an answer may run until then, or have run. Default: there are none.
+        /// Until then, requests without a reply may be executed. They may have been already.
+        /// Default: there are none.
         clock::time_point runs_until{};
-        /// The shortest silence that one of these allows; zero: none promises to be alive.
+        /// The shortest grace of these requests; zero: none has one.
         std::chrono::milliseconds silence{};
 
-        /// One more request may; those before it are not forgotten over it.
+        /// Adds a request to these.
         void may_run_until(clock::time_point limit, std::chrono::milliseconds grace) noexcept
         {
             runs_until = std::max(runs_until, limit);
@@ -95,8 +97,8 @@ private:
                 silence = grace;
         }
 
-        /// What is asked for then may be followed, at the store, by a request that lets others
-        /// supersede the holder sooner than it knows. Zero: it knows of none.
+        /// Whether one of these may be executed after a request sent at `sent` with this `grace`,
+        /// and let waiters supersede the holder sooner than that. Zero: it has no grace.
         [[nodiscard]] bool binds(std::chrono::milliseconds grace,
                                  clock::time_point sent) const noexcept
         {
@@ -105,7 +107,7 @@ private:
         }
     };
 
-    /// The next one, while the release of the one before it carries its request.
+    /// The next owner, while the release of the current one carries its request.
     struct successor
     {
         errand who;
@@ -131,19 +133,19 @@ private:
     wait_queue& queue_;
     turn_context& context_;
     machine machine_;
-    bool again_ = false; ///< Of the request that is to be sent.
+    bool again_ = false; ///< As in `acquire_request`, for the next request.
     bool stopped_ = false;
-    bool watching_ = false; ///< The holder announces its release, and tells nobody in line.
-    bool restless_ = false; ///< It is the first, and the lock may end without a word, or sooner
-                            ///< than the store says.
+    bool watching_ = false; ///< The name is watched: the holder's release is only published.
+    /// First in the queue, and the lock may become free without a wake-up, or before its TTL ends.
+    bool restless_ = false;
     fsm::failure_row failures_;
-    std::uint32_t place_ = 0; ///< As the last answer said, and so is this.
-    std::chrono::milliseconds remaining_{};
+    std::uint32_t place_ = 0;               ///< By the last reply.
+    std::chrono::milliseconds remaining_{}; ///< By the last reply.
     fsm::expiry_doubt doubt_;
     std::optional<errand> errand_;
     std::unique_ptr<successor> next_;
     fsm::backoff backoff_;
-    clock::time_point open_until_{}; ///< It is left free for those who know no line.
+    clock::time_point open_until_{}; ///< Until then the lock is left free for external clients.
 };
 
 } // namespace leasehold::detail

@@ -66,8 +66,8 @@ void reentry_op::send()
 void reentry_op::on_room(acquire_window& there)
 {
     turn_context& r = client_->context;
-    // An id for this try: one whose answer is lost is given back under its own id, and cannot take
-    // this one along.
+    // Each try has an id of its own. A try without a reply is released under its id, which does not
+    // release a later one.
     under_way_ = new acquire_attempt(r, client_->releases, there, *this, spec_, who_id(),
                                      std::string(r.make_owner()));
     ++sent_;
@@ -95,7 +95,7 @@ void reentry_op::on_answer(acquire_attempt& attempt, error_code failed, const ac
     if (!taken)
         return pause(errc::store_unavailable);
     reentries& client = *client_;
-    const boost::intrusive_ptr<reentry_op> last(this, false); // the list's
+    const boost::intrusive_ptr<reentry_op> last(this, false); // the reference of the list
     leave();
     client.keep_alive(*taken);
     taken->grant(client.context, done, who_.fence(), since_, false);
@@ -153,7 +153,7 @@ void reentry_op::fail(error_code why)
     turn_context& r = client_->context;
     if (under_way_)
         std::exchange(under_way_, nullptr)->abandon();
-    const boost::intrusive_ptr<reentry_op> last(this, false); // the list's
+    const boost::intrusive_ptr<reentry_op> last(this, false); // the reference of the list
     const details_ptr details = done.explained() || r.observed() ? explain(why) : nullptr;
     leave();
     done(why, lease(), details);
@@ -184,7 +184,7 @@ void reentry_op::leave()
 
 void reentry_op::drop(error_code told) noexcept
 {
-    const boost::intrusive_ptr<reentry_op> last(this, false); // the list's
+    const boost::intrusive_ptr<reentry_op> last(this, false); // the reference of the list
     if (under_way_)
         std::exchange(under_way_, nullptr)->forget();
     timer_queue::cancel(*this);

@@ -22,8 +22,8 @@ namespace leasehold::detail {
 
 class reentries;
 
-/// An operation that enters a lock again under the owner that holds it. It stands in no queue:
-/// either the owner is in, or it is not.
+/// A reentrant acquisition of a lock, under the owner that holds it. It does not wait in a queue:
+/// if the owner does not hold the lock, it fails.
 class reentry_op final : public timer,
                          public boost::intrusive::list_base_hook<>,
                          public boost::intrusive_ref_counter<reentry_op>,
@@ -37,7 +37,7 @@ public:
     reentry_op(handler_type&& handler, spec_ptr lock, owner under, clock::duration patience,
                clock::time_point now);
 
-    /// Begins; it is in the list of those that run until it has ended.
+    /// Begins. The operation is in the list `running` of `client` until it has ended.
     void start(reentries& client);
 
     void cancel() { fail(asio::error::operation_aborted); }
@@ -69,17 +69,18 @@ private:
     const bool once_;
     clock::time_point since_;
     const clock::time_point limit_;
-    reentries* client_ = nullptr; ///< While it is in the list.
+    reentries* client_ = nullptr; ///< Null before the start and after the end.
     fsm::backoff backoff_;
     acquire_attempt_ptr under_way_;
     error_code last_error_;
-    details_ptr last_details_; ///< What the store said of that.
-    std::uint32_t sent_ = 0;   ///< Requests.
+    details_ptr last_details_; ///< The store's details of that error.
+    std::uint32_t sent_ = 0;   ///< The number of requests.
     fsm::failure_row failures_;
-    bool pausing_ = false; ///< After repeated ones: no connection shortens the pause.
+    bool pausing_ = false; ///< The store has failed again: a connection does not end the pause.
 };
 
-/// The reentrant locks of a client. They stand in no queue.
+/// The reentrant acquisitions of a client: its running operations, and the home of the acquired
+/// holds.
 class reentries final : private ownership::home
 {
 public:

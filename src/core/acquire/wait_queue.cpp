@@ -38,7 +38,7 @@ void wait_queue::contend(const acquire_attempt* answered)
     });
 }
 
-/// Nothing is held, outstanding or waited for in the store.
+/// Whether this client does not hold, request or release the lock.
 bool wait_queue::idle() const noexcept
 {
     return contends() ? contender([](auto& one) { return one.idle(); })
@@ -73,9 +73,8 @@ void wait_queue::enqueue(lock_op& op)
     }
     BOOST_ASSERT(op.place == nullptr);
     op.place = this;
-    const auto patience =
-        op.once() ? turn_context::request_limit
-                  : op.limit; // one try waits for the store no longer than for any request
+    const auto patience = op.once() ? turn_context::request_limit
+                                    : op.limit; // a single try waits no longer than one request
     queue_.push_back(op);
     intrusive_ptr_add_ref(&op);
     ++r.counts.waiting;
@@ -105,7 +104,7 @@ void wait_queue::remove(lock_op& op)
 
 void wait_queue::fail(lock_op& op, error_code why)
 {
-    const boost::intrusive_ptr<lock_op> last(&op, false); // the queue's
+    const boost::intrusive_ptr<lock_op> last(&op, false); // the reference of the queue
     const details_ptr details = explain(op, why);
     remove(op);
     refuse(op, why, details);
@@ -196,13 +195,13 @@ void wait_queue::on_kept_alive(ownership& held, error_code why)
     if (why == asio::error::operation_aborted)
         return;
     const auto reason = static_cast<errc>(why.value());
-    held.end_lost(context(), reason); // first of all: whatever fails after this, it has ended
+    held.end_lost(context(), reason); // first: it has ended, even if a later step fails
     on_leaving();
     if (!releases().leave_lost(held, reason, this))
         on_left(nullptr, {}, {});
 }
 
-/// Gives the lock to the next waiter, if that is allowed.
+/// Hands the lock to the next waiter, if that is allowed.
 bool wait_queue::hand_over(ownership& held)
 {
     BOOST_ASSERT(held.current() == nullptr);
@@ -231,7 +230,7 @@ bool wait_queue::hand_over(ownership& held)
 void wait_queue::grant(ownership& held, std::uint64_t fence, bool handed_over)
 {
     lock_op& first = queue_.front();
-    const boost::intrusive_ptr<lock_op> last(&first, false); // the queue's
+    const boost::intrusive_ptr<lock_op> last(&first, false); // the reference of the queue
     remove(first);
     held.grant(context(), first.done, fence, first.since, handed_over);
 }
@@ -344,7 +343,7 @@ void wait_queue::send(acquire_window& there, const owner_id& owner, bool again)
 void wait_queue::on_answer(acquire_attempt& attempt, error_code why, const acquire_reply& reply)
 {
     const acquire_attempt_ptr stays = forget_request();
-    if (!why && reply.result == acquire_reply::outcome::gone) // no answer to what was asked
+    if (!why && reply.result == acquire_reply::outcome::gone) // not a reply to this request
         why = errc::store_refused;
     if (!why && reply.result == acquire_reply::outcome::granted) {
         granted(attempt, reply);
@@ -429,8 +428,8 @@ void wait_queue::on_held(const acquire_reply& reply)
 
 void wait_queue::on_refused(error_code why, const details_ptr& details)
 {
-    // A single request without an answer is no reason why a wait ends without the lock, when the
-    // answer before said that another has it.
+    // After a reply that another owner holds the lock, a single request without a reply does not
+    // change the error of a wait that reaches its limit.
     const bool first = why == errc::outcome_unknown && !std::exchange(unanswered_, true);
     if (!first || !taken_ || !online())
         heard(why, details);

@@ -44,17 +44,17 @@ public:
         : done(std::move(handler)), spec(std::move(lock)), limit(patience), since(now)
     {}
 
-    /// By its caller, of any type.
+    /// Called when the caller cancels the wait, with any cancellation type.
     void cancel();
 
     completion<error_code, lease> done;
     const spec_ptr spec;
-    const clock::duration limit; ///< Zero: one try. The longest duration: for ever.
+    const clock::duration limit; ///< Zero: one try. The maximum: no limit.
     clock::time_point since;
-    wait_queue* place = nullptr;   ///< While it waits.
-    std::uint32_t sent_before = 0; ///< Requests that were answered for the name before it came.
+    wait_queue* place = nullptr;   ///< The queue in which it waits; null: none.
+    std::uint32_t sent_before = 0; ///< Answered requests for the name before it arrived.
 
-    /// Sets the time of the call, where it was not taken then.
+    /// Sets the time of the call, if the call did not read the clock.
     void begin(clock::time_point now) noexcept
     {
         if (since == clock::time_point())
@@ -68,9 +68,9 @@ private:
     void expired() override;
 };
 
-/// Operations that wait for one name, in order. Those of one try are counted: they end with the
-/// next answer of the store, and most often there are none among many who wait. So are those whose
-/// caller wants the details of an error: the store is asked for more when there are any.
+/// Operations that wait for one name, in order. Counts the operations of one try: they end with the
+/// next reply of the store, and a long queue usually has none. Also counts the operations whose
+/// callers want the details of an error: if there are any, requests also query the holder.
 template <class Op>
 class waiters
 {
@@ -100,14 +100,14 @@ public:
         explained_ -= op.explained() ? 1 : 0;
     }
 
-    /// Somebody waits for longer than one try.
+    /// Whether an operation waits longer than one try.
     [[nodiscard]] bool patient() const noexcept { return count_ > tries_; }
 
-    /// Somebody wants the details of an error.
+    /// Whether a caller wants the details of an error.
     [[nodiscard]] bool explained() const noexcept { return explained_ > 0; }
 
-    /// Calls `f`, which has to erase what it is given, for each operation of one try. Looks at
-    /// nobody when there is none.
+    /// Calls `f` for each operation of one try; `f` must erase it. Does not traverse the list if
+    /// there is none.
     template <class F>
     void each_try(F f)
     {
@@ -146,7 +146,7 @@ public:
     explicit wait_queue(lock_queues& all) noexcept;
     ~wait_queue();
 
-    /// Before all else. The name stays where it is.
+    /// Must be called first. The queue keeps the address of `name`.
     void set_name(const std::string& name) noexcept { name_ = &name; }
     [[nodiscard]] const std::string& name() const noexcept { return *name_; }
 
@@ -156,10 +156,10 @@ public:
     void fail(lock_op& op, error_code why);
     void fail_all(error_code why);
 
-    /// Completes what was cancelled unheard.
+    /// Completes waits whose cancellation is only marked.
     void complete_cancelled();
 
-    /// Its time is up: says why it has no lease.
+    /// The wait has reached its limit: completes it with the most precise error.
     void limit_reached(lock_op& op);
 
     void hint();
@@ -169,20 +169,21 @@ public:
     void connected();
     void disconnected(error_code why);
 
-    /// Stops contending; what is under way is given back.
+    /// Stops contending. Releases what outstanding requests may take.
     void stop();
-    /// Ends all that waits: with an error, or without a word when there is none. Nothing is given
-    /// back.
+    /// Completes the waits with this error; without an error it destroys their handlers. Releases
+    /// nothing.
     void drop(error_code told) noexcept;
 
-    /// It is not in the check list any more.
+    /// It is no longer in the list of queues to check.
     void looked_at() noexcept { noted_ = false; }
 
-    /// Nobody waits, nothing is held or under way.
+    /// Whether there is no waiter, and nothing is held or outstanding.
     [[nodiscard]] bool unused() const noexcept { return queue_.empty() && idle(); }
 
-    /// At the end of a turn: true when it is unused and can go, false also when it lingers, so that
-    /// a watch is not begun anew for every use. What it does not need goes in any case.
+    /// Called at the end of a turn. Destroys a contender that is not needed. Returns whether the
+    /// queue is unused and can be destroyed. An unused queue may stay for a while, so that a name
+    /// in frequent use stays watched.
     bool rest();
 
     // For the contender.
@@ -190,18 +191,18 @@ public:
     [[nodiscard]] pending_releases& releases() const noexcept;
     [[nodiscard]] bool online() const noexcept { return context().online(name()); }
 
-    /// There is a waiter.
+    /// Whether there is a waiter.
     [[nodiscard]] bool wanted() const noexcept { return !queue_.empty(); }
-    /// A waiter waits longer than one try.
+    /// Whether a waiter waits longer than one try.
     [[nodiscard]] bool patient() const noexcept { return queue_.patient(); }
-    /// The lock of the first waiter.
+    /// The name and options of the first waiter.
     [[nodiscard]] const spec_ptr& first() noexcept { return queue_.front().spec; }
-    /// A lease taken under these options serves the first waiter.
+    /// Whether a lock acquired under `spec` may serve the first waiter.
     [[nodiscard]] bool serves_first(const spec_ptr& spec) noexcept
     {
         return wanted() && serves(spec, first());
     }
-    /// The client holds the lock under this owner.
+    /// Whether the client holds the lock under this owner.
     [[nodiscard]] bool holds(std::string_view owner) const noexcept
     {
         return held_ && held_->owner == owner;
@@ -223,7 +224,7 @@ public:
     void on_taken(ownership& taken);
     void on_held(const acquire_reply& reply);
     void on_refused(error_code why, const details_ptr& details);
-    /// It may be unused.
+    /// The queue may be unused: the end of the turn checks it.
     void on_rest();
 
     [[nodiscard]] const acquire_request* next() override;
@@ -273,7 +274,7 @@ private:
     }
     void fail_once(error_code why);
     void fail_unconfirmed(std::uint32_t asked);
-    /// It waits in no queue.
+    /// Completes an operation that is not in the queue, with an error.
     void refuse(lock_op& op, error_code why, const details_ptr& details);
     [[nodiscard]] bool explains(const lock_op& op) const noexcept
     {
@@ -289,19 +290,19 @@ private:
                  std::unique_ptr<polling_contender>>
         contender_;
     acquire_attempt_ptr under_way_; ///< The outstanding request.
-    std::uint32_t requests_ = 0;    ///< Those so far.
+    std::uint32_t requests_ = 0;    ///< The number so far.
     waiters<lock_op> queue_;
     error_code last_error_;
-    details_ptr last_details_; ///< What came with the last answer, or with the end of a connection.
+    details_ptr last_details_; ///< Of the last reply, or of the end of a connection.
     ownership_ptr held_;       ///< While this client holds the lock.
     bool leaves_ = false;      ///< The lock is being released, and there is no contender.
     bool noted_ = false;
-    bool taken_ = false;      ///< The last that is known: somebody has it.
-    bool refused_ = false;    ///< Another owner had it when it was asked for since the last grant.
-    bool unanswered_ = false; ///< The last request was not answered.
+    bool taken_ = false;      ///< An owner holds the lock, as far as is known.
+    bool refused_ = false;    ///< A request since the last grant found another holder.
+    bool unanswered_ = false; ///< The last request got no reply.
 };
 
-/// The queues of a client, by name. A queue exists while it is used, and a little longer.
+/// The queues of a client, by name. A queue exists while it is used, and for a short time after.
 class lock_queues final : private turn_end_work
 {
 public:
@@ -312,7 +313,7 @@ public:
         context.set_turn_end(turn_context::turn_end::unused_queues, *this);
     }
 
-    /// The queue of that name, which is made if there is none.
+    /// The queue of this name. Created if there is none.
     [[nodiscard]] wait_queue& at(std::string_view name);
 
     /// Null: there is none.
@@ -322,10 +323,10 @@ public:
         return found == names_.end() ? nullptr : &found->second;
     }
 
-    /// All of them, in the order in which they were made: nothing depends on how names are hashed.
+    /// All queues, in the order of their creation, so that nothing depends on the hashes of names.
     [[nodiscard]] wait_queue::list& all() noexcept { return in_order_; }
 
-    /// It may be unused: the end of the turn looks.
+    /// Checks at the end of the turn whether the queue is unused.
     void check(wait_queue& one)
     {
         to_check_.push_back(&one);

@@ -139,7 +139,8 @@ public:
     action connected() noexcept { return waits() ? send() : action{}; }
 
     /// This client receives grant notifications from now on. The owner in the queue, or of an
-    /// outstanding request, may have missed one, and is not known to listen.
+    /// outstanding request, may have missed one. Its record in the store may still say that it has
+    /// no subscription.
     action listening() noexcept
     {
         switch (state_) {
