@@ -139,24 +139,6 @@ void client_state::cancel_now()
     stop(cancel_limit);
 }
 
-client_stats client_state::stats() const noexcept
-{
-    return {.held = counts.held.value(),
-            .waiting = counts.waiting.value(),
-            .acquired = counts.acquired.value(),
-            .handed_over = counts.handed_over.value(),
-            .released = counts.released.value(),
-            .lost = counts.lost.value(),
-            .renewed = counts.renewed.value(),
-            .renewals_failed = counts.renewals_failed.value(),
-            .acquires_sent = counts.acquires_sent.value(),
-            .releases_sent = counts.releases_sent.value(),
-            .orphans = counts.orphans.value(),
-            .watched = counts.watched.value(),
-            .connects = counts.connects.value(),
-            .disconnects = counts.disconnects.value()};
-}
-
 void client_state::lock(lock_op& op)
 {
     if (stopping_)
@@ -196,6 +178,25 @@ void client_state::release_lost(const lease_state& lease, const outcome_op_ptr& 
         waiting->complete(reason, std::move(details));
 }
 
+template <class F>
+void client_state::each_queue_in(store_partition partition, F f)
+{
+    for (wait_queue& each : queues_.all()) {
+        if (is_in(partition, each.name()))
+            f(each);
+    }
+}
+
+template <class F>
+void client_state::each_reentry_in(store_partition partition, F f)
+{
+    for (auto i = reentries_.running.begin(); i != reentries_.running.end();) {
+        reentry_op& each = *i++; // `f` may remove it
+        if (is_in(partition, each.name()))
+            f(each);
+    }
+}
+
 void client_state::on_hint(std::string_view name)
 {
     turn([&] {
@@ -215,10 +216,7 @@ void client_state::on_turn(std::string_view name, std::string_view owner)
 void client_state::on_listening(store_partition partition)
 {
     turn([this, partition] {
-        for (wait_queue& each : queues_.all()) {
-            if (is_in(partition, each.name()))
-                each.listening();
-        }
+        each_queue_in(partition, [](wait_queue& each) { each.listening(); });
     });
 }
 
@@ -226,10 +224,7 @@ void client_state::on_settled(store_partition partition)
 {
     turn([this, partition] {
         releases_.settled(partition);
-        for (wait_queue& each : queues_.all()) {
-            if (is_in(partition, each.name()))
-                each.settled();
-        }
+        each_queue_in(partition, [](wait_queue& each) { each.settled(); });
     });
 }
 
@@ -242,15 +237,8 @@ void client_state::on_connected(store_partition partition)
         // Releases first: other owners may wait for these locks.
         releases_.connected(partition);
         watchdog_.connected(partition);
-        for (wait_queue& each : queues_.all()) {
-            if (is_in(partition, each.name()))
-                each.connected();
-        }
-        for (auto i = reentries_.running.begin(); i != reentries_.running.end();) {
-            reentry_op& each = *i++;
-            if (is_in(partition, each.name()))
-                each.connected();
-        }
+        each_queue_in(partition, [](wait_queue& each) { each.connected(); });
+        each_reentry_in(partition, [](reentry_op& each) { each.connected(); });
         windows_.follow_names();
     });
 }
@@ -261,15 +249,8 @@ void client_state::on_disconnected(store_partition partition, error_code why)
         if (reach_.disconnected(partition, why))
             ++counts.disconnects;
         tell([why](observer& o) { o.disconnected(why); });
-        for (wait_queue& each : queues_.all()) {
-            if (is_in(partition, each.name()))
-                each.disconnected(why);
-        }
-        for (auto i = reentries_.running.begin(); i != reentries_.running.end();) {
-            reentry_op& each = *i++;
-            if (is_in(partition, each.name()))
-                each.disconnected(why);
-        }
+        each_queue_in(partition, [why](wait_queue& each) { each.disconnected(why); });
+        each_reentry_in(partition, [why](reentry_op& each) { each.disconnected(why); });
     });
 }
 
@@ -385,8 +366,7 @@ void client_state::complete_cancelled()
     for (wait_queue& each : queues_.all())
         each.complete_cancelled();
     for (auto i = reentries_.running.begin(); i != reentries_.running.end();) {
-        reentry_op& each = *i++;
-        if (each.done.cancel_requested)
+        if (reentry_op& each = *i++; each.done.cancel_requested)
             each.cancel();
     }
     watchdog_.complete_cancelled();

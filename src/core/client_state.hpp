@@ -47,7 +47,6 @@ public:
     void run(completion<error_code>::handler_type&& handler);
     void shutdown(completion<error_code>::handler_type&& handler);
     void cancel() noexcept;
-    [[nodiscard]] client_stats stats() const noexcept;
 
     // On the strand.
     /// Whether a release of this owner is pending.
@@ -91,6 +90,10 @@ private:
     void at_turn_end() override;
     void on_turn_failed() noexcept override;
 
+    template <class F>
+    void each_queue_in(store_partition partition, F f);
+    template <class F>
+    void each_reentry_in(store_partition partition, F f);
     void no_more_locks() noexcept;
     void cancel_now();
     void complete_cancelled();

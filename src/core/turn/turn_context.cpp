@@ -69,6 +69,24 @@ turn_context::turn_context(const asio::any_io_executor& executor, std::shared_pt
       generation_(fork_generation())
 {}
 
+client_stats turn_context::stats() const noexcept
+{
+    return {.held = counts.held.value(),
+            .waiting = counts.waiting.value(),
+            .acquired = counts.acquired.value(),
+            .handed_over = counts.handed_over.value(),
+            .released = counts.released.value(),
+            .lost = counts.lost.value(),
+            .renewed = counts.renewed.value(),
+            .renewals_failed = counts.renewals_failed.value(),
+            .acquires_sent = counts.acquires_sent.value(),
+            .releases_sent = counts.releases_sent.value(),
+            .orphans = counts.orphans.value(),
+            .watched = counts.watched.value(),
+            .connects = counts.connects.value(),
+            .disconnects = counts.disconnects.value()};
+}
+
 bool turn_context::gone() const noexcept
 {
     return dead_.load(std::memory_order_acquire) || generation_ != fork_generation();

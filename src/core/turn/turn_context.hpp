@@ -8,6 +8,7 @@
 #include "core/turn/timer_queue.hpp"
 #include "fsm/contention/backoff.hpp"
 
+#include <leasehold/client.hpp>
 #include <leasehold/observer.hpp>
 #include <leasehold/store.hpp>
 
@@ -122,7 +123,7 @@ protected:
 /// The shared state of a client's parts: the strand, the time, the store, the counters. It is
 /// independent of locks.
 ///
-/// All except `on_strand`, `now`, `gone` and the counters belongs to the strand, and happens in a
+/// All except `on_strand`, `now`, `stats`, `gone` and the counters belongs to the strand, and happens in a
 /// *turn*: at its end, the resulting requests are sent and the one timer is set.
 class turn_context : public std::enable_shared_from_this<turn_context>
 {
@@ -142,6 +143,9 @@ public:
     turn_context& operator=(const turn_context&) = delete;
 
     [[nodiscard]] clock::time_point now() const noexcept { return time_->now(); }
+
+    /// From any thread.
+    [[nodiscard]] client_stats stats() const noexcept;
 
     /// The time at which this turn began, or a little later: read once, so that all events of one
     /// turn have one time. On the strand.
