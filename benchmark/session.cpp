@@ -1,5 +1,7 @@
 #include "session.hpp"
 
+#include <leasehold/redis.hpp>
+
 #include "crew.hpp"
 
 #include <boost/asio/detached.hpp>

@@ -54,7 +54,7 @@ namespace {
 class server
 {
 public:
-    server(asio::io_context& context, const leasehold::config& where, std::uint16_t port)
+    server(asio::io_context& context, const leasehold::redis_config& where, std::uint16_t port)
         : context_(context),
           connection_(std::make_shared<redis::connection>(
               context, redis::logger(redis::logger::level::crit))),
@@ -62,7 +62,7 @@ public:
           acceptor_(context, tcp::endpoint(asio::ip::address_v4::loopback(), port)),
           signals_(context, SIGINT, SIGTERM)
     {
-        connection_->async_run(example::redis_config(where),
+        connection_->async_run(example::connection_config(where),
                                asio::consign(asio::detached, connection_));
         locks_.async_run(asio::detached);
         asio::co_spawn(context, accept(), example::rethrow);
@@ -245,7 +245,7 @@ try {
     line.parse(argc, argv);
 
     asio::io_context context(1);
-    server running(context, leasehold::config(url), static_cast<std::uint16_t>(port));
+    server running(context, leasehold::redis_config(url), static_cast<std::uint16_t>(port));
     std::cout << "listening on " << running.endpoint() << std::endl;
     bool passed = serve;
     if (!serve)

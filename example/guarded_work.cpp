@@ -19,6 +19,7 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace asio = boost::asio;
 namespace redis = boost::redis;
@@ -29,14 +30,15 @@ namespace {
 constexpr char name[] = "report:nightly";
 
 /// Deletes the key, as an operator could do with redis-cli.
-asio::awaitable<void> delete_key(const leasehold::config& where)
+asio::awaitable<void> delete_key(const std::string& url)
 {
-    if (where.store == leasehold::config::kind::memory) {
-        leasehold::memory_space::shared(where.memory_name)->erase(name);
+    constexpr std::string_view memory = "memory:";
+    if (url.starts_with(memory)) {
+        leasehold::memory_space::shared(url.substr(memory.size()))->erase(name);
         co_return;
     }
     const auto executor = co_await asio::this_coro::executor;
-    const auto connection = example::connect(executor, where);
+    const auto connection = example::connect(executor, leasehold::redis_config(url));
     redis::request request;
     request.push("DEL", name);
     co_await connection->async_exec(request, redis::ignore, asio::cancel_after(5s));
@@ -44,14 +46,14 @@ asio::awaitable<void> delete_key(const leasehold::config& where)
 }
 
 /// Writes a long report, page by page. Each page would be stored with the fence.
-asio::awaitable<int> write_report(const leasehold::config& where, leasehold::lease& lease)
+asio::awaitable<int> write_report(const std::string& url, leasehold::lease& lease)
 {
     asio::steady_timer timer(co_await asio::this_coro::executor);
     for (int page = 1; page <= 1'000; ++page) {
         std::cout << "page " << page << ", fence " << lease.fence() << '\n';
         if (page == 3) {
             std::cout << "an operator deletes the key of the lock\n";
-            co_await delete_key(where);
+            co_await delete_key(url);
         }
         timer.expires_after(50ms);
         co_await timer.async_wait(); // the cancellation arrives here
@@ -60,7 +62,7 @@ asio::awaitable<int> write_report(const leasehold::config& where, leasehold::lea
 }
 
 // [work]
-asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& where,
+asio::awaitable<void> work(leasehold::client& locks, const std::string& url,
                            leasehold::error_code& reason)
 {
     // The next renewal detects the loss, at the latest at the end of the lease time.
@@ -68,7 +70,7 @@ asio::awaitable<void> work(leasehold::client& locks, const leasehold::config& wh
                                   {.lease_time = 1s, .renew_interval = 200ms, .wait_limit = 5s});
     try {
         const int pages = co_await leasehold::with_lock(
-            report, [&](leasehold::lease& lease) { return write_report(where, lease); });
+            report, [&](leasehold::lease& lease) { return write_report(url, lease); });
         throw std::runtime_error("all " + std::to_string(pages) +
                                  " pages were written: the loss was not detected");
     }
@@ -91,13 +93,12 @@ try {
         "cancelled.");
     line.url(url);
     line.parse(argc, argv);
-    const leasehold::config where(url);
 
     asio::io_context context(1);
-    leasehold::client locks(context, where);
+    leasehold::client locks(context, url);
     locks.async_run(asio::detached);
     leasehold::error_code reason;
-    asio::co_spawn(context, work(locks, where, reason), [](std::exception_ptr failure) {
+    asio::co_spawn(context, work(locks, url, reason), [](std::exception_ptr failure) {
         if (failure)
             std::rethrow_exception(failure);
     });

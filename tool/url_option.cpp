@@ -16,15 +16,13 @@ void declare_url(command_line& options, std::string& url)
                   [&url](std::string_view value) { url = value; });
 }
 
-config read_url(const std::string& url)
+redis_config read_url(const std::string& url)
 {
-    config where(url);
-    where.validate();
-    if (where.store == config::kind::memory)
+    if (url.starts_with("memory:"))
         throw usage_error("the URL is '" + url +
                           "'; memory: keeps the locks in this process, and no other process sees "
                           "them; allowed: the URL of a server");
-    return where;
+    return redis_config(url);
 }
 
 } // namespace leasehold::tool

@@ -3,7 +3,7 @@
 
 #include "command_line.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis.hpp>
 
 #include <string>
 
@@ -14,7 +14,7 @@ void declare_url(command_line& options, std::string& url);
 
 /// Reads the URL of locks that processes share.
 /// @throws usage_error, boost::system::system_error
-[[nodiscard]] config read_url(const std::string& url);
+[[nodiscard]] redis_config read_url(const std::string& url);
 
 } // namespace leasehold::tool
 

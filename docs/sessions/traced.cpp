@@ -1,6 +1,9 @@
 // The traced program of ../how_to/tracing.md. Until it is killed, it repeatedly acquires locks,
 // waits for them, renews, loses and releases them. Its locks are in the process.
-#include <leasehold.hpp>
+#include <leasehold/client.hpp>
+#include <leasehold/lease.hpp>
+#include <leasehold/memory.hpp>
+#include <leasehold/mutex.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>

@@ -2,7 +2,7 @@
 
 #include "support/redis.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis.hpp>
 
 #include <boost/redis/ignore.hpp>
 #include <boost/redis/request.hpp>
@@ -26,7 +26,7 @@ std::string stock_keys::key(int item) const
 
 std::shared_ptr<redis::connection> stock_keys::connect() const
 {
-    return example::connect(context_.get_executor(), leasehold::config(url_));
+    return example::connect(context_.get_executor(), leasehold::redis_config(url_));
 }
 
 asio::awaitable<void> stock_keys::open(int items, int stock)

@@ -1,6 +1,6 @@
 #include "support/arguments.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/make_store.hpp>
 
 #include <boost/system/system_error.hpp>
 
@@ -18,10 +18,9 @@ namespace {
 void check_url(std::string_view text, stores allowed)
 {
     try {
-        const leasehold::config where(text);
-        where.validate();
-        const bool own_connection = where.store == leasehold::config::kind::redis && !where.tls;
-        if (allowed == stores::servers_only && !own_connection)
+        static_cast<void>(leasehold::make_store(text));
+        if (allowed == stores::servers_only && !text.starts_with("redis://") &&
+            !text.starts_with("unix://"))
             throw std::invalid_argument(
                 "this example needs a server for a connection of its own; allowed: "
                 "redis://[user:password@]host[:port][/db], unix:///path/to/socket[?db=n]");

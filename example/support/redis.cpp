@@ -20,7 +20,7 @@ namespace redis = boost::redis;
 
 namespace example {
 
-redis::config redis_config(const leasehold::config& where)
+redis::config connection_config(const leasehold::redis_config& where)
 {
     redis::config result;
     result.addr = {where.addresses.front().host, std::to_string(where.addresses.front().port)};
@@ -33,12 +33,12 @@ redis::config redis_config(const leasehold::config& where)
 }
 
 std::shared_ptr<redis::connection> connect(const asio::any_io_executor& executor,
-                                           const leasehold::config& where)
+                                           const leasehold::redis_config& where)
 {
     auto connection = std::make_shared<redis::connection>(
         executor, redis::logger(redis::logger::level::crit));
     // The operation keeps the connection alive, because it has pointers into it.
-    connection->async_run(redis_config(where), asio::consign(asio::detached, connection));
+    connection->async_run(connection_config(where), asio::consign(asio::detached, connection));
     return connection;
 }
 

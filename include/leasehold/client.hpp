@@ -1,10 +1,10 @@
 #ifndef LEASEHOLD_CLIENT_HPP
 #define LEASEHOLD_CLIENT_HPP
 
-#include <leasehold/config.hpp>
 #include <leasehold/detail/fwd.hpp>
 #include <leasehold/detail/initiation.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/make_store.hpp>
 #include <leasehold/observer.hpp>
 #include <leasehold/store.hpp>
 
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace leasehold {
@@ -76,13 +77,13 @@ class client
 {
 public:
     /// @param executor The executor over which the client runs a strand of its own.
-    /// @param settings The store: a URL, or a `config`.
+    /// @param url      The store, as for `make_store`.
     /// @param observer Is notified of events. May be null.
-    /// @throws boost::system::system_error for an invalid URL or field.
-    LEASEHOLD_REDIS_EXPORT client(asio::any_io_executor executor, const config& settings,
-                                  std::shared_ptr<observer> observer = {});
+    /// @throws boost::system::system_error As `make_store`.
+    LEASEHOLD_EXPORT client(asio::any_io_executor executor, std::string_view url,
+                            std::shared_ptr<observer> observer = {});
 
-    /// Constructs a client of a custom store. A store serves one client.
+    /// Constructs a client of a store, as `make_redis_store` makes it. A store serves one client.
     /// @throws boost::system::system_error `errc::invalid_option` if `store` is null.
     LEASEHOLD_EXPORT client(asio::any_io_executor executor, std::shared_ptr<store> store,
                             std::shared_ptr<observer> observer = {});
@@ -90,8 +91,8 @@ public:
     /// Constructs a client on the executor of a context: `client(io_context, …)`.
     template <class Context, class Where>
         requires std::convertible_to<Context&, asio::execution_context&>
-    client(Context& context, Where&& settings, std::shared_ptr<observer> watching = {})
-        : client(asio::any_io_executor(context.get_executor()), std::forward<Where>(settings),
+    client(Context& context, Where&& where, std::shared_ptr<observer> watching = {})
+        : client(asio::any_io_executor(context.get_executor()), std::forward<Where>(where),
                  std::move(watching))
     {}
 

@@ -40,10 +40,10 @@ struct diagnostics
     /// Requests to the store in that time. An acquire is sent for all waiters of the name in this
     /// client.
     std::uint32_t attempts = 0;
-    /// The description that the holder's client published (`config::client_info`), if it was found.
-    /// A waiting operation looks it up during the wait. A single try waits for it for at most 100
-    /// ms. It does so only with `with_diagnostics` (the default token), a `diagnostics&` or an
-    /// observer. The result is cached, so each new holder costs one more round trip.
+    /// The description that the holder's client published (`redis_config::client_info`), if it was
+    /// found. A waiting operation looks it up during the wait. A single try waits for it for at
+    /// most 100 ms. It does so only with `with_diagnostics` (the default token), a `diagnostics&`
+    /// or an observer. The result is cached, so each new holder costs one more round trip.
     client_info holder_info{};
 
     /// Whether every member is empty.

@@ -18,7 +18,7 @@ public:
     /// Time for which a fence counter is kept after its last grant. It takes 244 bytes.
     static constexpr std::chrono::milliseconds default_retention = std::chrono::hours(24);
 
-    /// @param fence_retention `config::forever` (0) for counters that never expire.
+    /// @param fence_retention 0: the counters never expire.
     explicit memory_space(std::chrono::milliseconds fence_retention = default_retention);
     ~memory_space();
     memory_space(const memory_space&) = delete;

@@ -1,8 +1,9 @@
 #ifndef LEASEHOLD_REDIS_HPP
 #define LEASEHOLD_REDIS_HPP
 
-#include <leasehold/config.hpp>
 #include <leasehold/detail/export.hpp>
+#include <leasehold/make_store.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <memory>
@@ -14,12 +15,11 @@ class connection;
 
 namespace leasehold {
 
-/// Makes a store in any deployment of Redis or Valkey that a `config` names, with its own
-/// connections. A second connection for wake-ups is made when the first waiter appears.
-/// @throws boost::system::system_error `errc::invalid_option` if `settings` is invalid or names
-///     another kind of store.
+/// Makes a store in a deployment of Redis or Valkey, with its own connections. A second connection
+/// for wake-ups is made when the first waiter appears.
+/// @throws boost::system::system_error `errc::invalid_option` if `settings` is invalid.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_redis_store(
-    const config& settings);
+    const redis_config& settings);
 
 /// Makes a store over a connection that the application already runs. The store sends its commands
 /// over it. The application still calls `async_run` on it and receives its push messages.
@@ -39,13 +39,22 @@ namespace leasehold {
 /// @throws boost::system::system_error `errc::invalid_option` if `connection` is null, or if
 ///     `wakeups` is invalid or names neither one server nor Sentinels.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_redis_store(
-    std::shared_ptr<boost::redis::connection> connection, std::optional<config> wakeups);
+    std::shared_ptr<boost::redis::connection> connection, std::optional<redis_config> wakeups);
 
 /// Makes the same store without wake-ups: waiters poll with backoff, and at the latest when the TTL
 /// of the holder ends.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_redis_store(
     std::shared_ptr<boost::redis::connection> connection,
-    config::key_layout layout = config::key_layout::native);
+    redis_config::key_layout layout = redis_config::key_layout::native);
+
+namespace detail {
+
+LEASEHOLD_REDIS_EXPORT bool register_redis();
+
+// A program that includes this header has the schemes of `redis_config` in `make_store`.
+inline const bool redis_is_registered = register_redis();
+
+} // namespace detail
 
 } // namespace leasehold
 

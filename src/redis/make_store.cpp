@@ -14,12 +14,13 @@
 namespace leasehold::redis_store {
 namespace {
 
-std::shared_ptr<store> make_quorum(const config& settings, const std::shared_ptr<environment>& from)
+std::shared_ptr<store> make_quorum(const redis_config& settings,
+                                   const std::shared_ptr<environment>& from)
 {
     std::vector<std::unique_ptr<quorum::member>> members;
-    for (const config::address& each : settings.addresses) {
-        config alone = settings;
-        alone.store = config::kind::redis;
+    for (const redis_config::address& each : settings.addresses) {
+        redis_config alone = settings;
+        alone.kind = redis_config::deployment::server;
         alone.addresses = {each};
         members.push_back(quorum::make_redis_member(alone, from));
     }
@@ -30,17 +31,17 @@ std::shared_ptr<store> make_quorum(const config& settings, const std::shared_ptr
 
 } // namespace
 
-std::shared_ptr<store> make_store(const config& settings, std::shared_ptr<environment> from)
+std::shared_ptr<store> make_store(const redis_config& settings, std::shared_ptr<environment> from)
 {
-    if (settings.store == config::kind::redlock)
+    if (settings.kind == redis_config::deployment::quorum)
         return make_quorum(settings, from);
-    if (settings.store == config::kind::cluster)
+    if (settings.kind == redis_config::deployment::cluster)
         return cluster::make_cluster_store(settings, std::move(from));
     return make_server_store(make_owned_transport(settings, from), settings, false, settings, from);
 }
 
 std::shared_ptr<store> make_store(std::shared_ptr<request_channel> connection,
-                                  const asio::any_io_executor& executor, const config& limits,
+                                  const asio::any_io_executor& executor, const redis_config& limits,
                                   bool wakeups, std::shared_ptr<environment> from)
 {
     auto way = make_shared_transport(std::move(connection), executor, limits.reconnect,

@@ -3,8 +3,8 @@
 
 #include "redis/connection/environment.hpp"
 
-#include <leasehold/config.hpp>
 #include <leasehold/detail/export.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -15,14 +15,14 @@ namespace leasehold::redis_store {
 
 /// As `make_redis_store`, with connections and time from an environment.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_store(
-    const config& settings, std::shared_ptr<environment> from);
+    const redis_config& settings, std::shared_ptr<environment> from);
 
 /// A store over a connection of the application.
 /// @param executor The executor of that connection.
 /// @param wakeups  Whether there is a connection for wake-ups, to the server in `limits`.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_store(
     std::shared_ptr<request_channel> connection, const asio::any_io_executor& executor,
-    const config& limits, bool wakeups, std::shared_ptr<environment> from);
+    const redis_config& limits, bool wakeups, std::shared_ptr<environment> from);
 
 } // namespace leasehold::redis_store
 

@@ -8,6 +8,7 @@
 #include <boost/redis/connection.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <string_view>
 #include <utility>
 
 namespace leasehold {
@@ -39,7 +40,7 @@ private:
 };
 
 std::shared_ptr<store> adopt(std::shared_ptr<boost::redis::connection> connection,
-                             const config& settings, bool wakeups)
+                             const redis_config& settings, bool wakeups)
 {
     if (!connection)
         throw boost::system::system_error(errc::invalid_option,
@@ -50,42 +51,53 @@ std::shared_ptr<store> adopt(std::shared_ptr<boost::redis::connection> connectio
 }
 
 // An invalid config is reported where it is passed, not when the connection is made.
-void check(const config& settings)
+void check(const redis_config& settings)
 {
     settings.validate();
-    if (settings.store == config::kind::memory)
-        throw boost::system::system_error(
-            errc::invalid_option, "store is memory, must be redis, sentinel, cluster or redlock");
     static_cast<void>(redis_store::tls_settings(settings));
+}
+
+std::shared_ptr<store> make_store_of(std::string_view url)
+{
+    return make_redis_store(redis_config(url));
 }
 
 } // namespace
 
-std::shared_ptr<store> make_redis_store(const config& settings)
+std::shared_ptr<store> make_redis_store(const redis_config& settings)
 {
     check(settings);
     return redis_store::make_store(settings, redis_store::system_environment());
 }
 
 std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection> connection,
-                                        std::optional<config> wakeups)
+                                        std::optional<redis_config> wakeups)
 {
     if (wakeups)
         check(*wakeups);
-    if (wakeups && wakeups->store != config::kind::redis &&
-        wakeups->store != config::kind::sentinel)
+    if (wakeups && wakeups->kind != redis_config::deployment::server &&
+        wakeups->kind != redis_config::deployment::sentinel)
         throw boost::system::system_error(
-            errc::invalid_option, "store of the wake-ups is several servers, must be redis or "
+            errc::invalid_option, "kind of the wake-ups is several servers, must be server or "
                                   "sentinel: one connection leads to one server");
-    return adopt(std::move(connection), wakeups.value_or(config()), wakeups.has_value());
+    return adopt(std::move(connection), wakeups.value_or(redis_config()), wakeups.has_value());
 }
 
 std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection> connection,
-                                        config::key_layout layout)
+                                        redis_config::key_layout layout)
 {
-    config settings;
+    redis_config settings;
     settings.layout = layout;
     return adopt(std::move(connection), settings, false);
+}
+
+bool detail::register_redis()
+{
+    bool all = true;
+    for (const char* const scheme : {"redis", "rediss", "unix", "redis+sentinel", "redis+cluster",
+                                     "rediss+cluster", "redlock"})
+        all = register_scheme(scheme, &make_store_of) && all;
+    return all;
 }
 
 } // namespace leasehold

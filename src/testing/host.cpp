@@ -83,8 +83,8 @@ client host::make_client(server& to, const connecting& how, std::shared_ptr<obse
 
 client host::make_client(cluster& where, const connecting& how, std::shared_ptr<observer> watching)
 {
-    config limits = how.limits;
-    limits.store = config::kind::cluster;
+    redis_config limits = how.limits;
+    limits.kind = redis_config::deployment::cluster;
     limits.addresses.clear();
     std::vector<impl::server_state*> all;
     for (server* const each : where.nodes()) {
@@ -100,8 +100,8 @@ client host::make_client(cluster& where, const connecting& how, std::shared_ptr<
 client host::make_client(std::span<server* const> members, const connecting& how,
                          std::shared_ptr<observer> watching)
 {
-    config limits = how.limits;
-    limits.store = config::kind::redlock;
+    redis_config limits = how.limits;
+    limits.kind = redis_config::deployment::quorum;
     limits.addresses.clear();
     std::vector<impl::server_state*> all;
     for (server* const each : members) {

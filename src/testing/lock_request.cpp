@@ -65,7 +65,8 @@ std::optional<call_form> form_of(known_script called)
 std::optional<lock_request> request_by_script(words command, known_script called)
 {
     lock_request asked;
-    asked.layout = is_native(called) ? config::key_layout::native : config::key_layout::redisson;
+    asked.layout = is_native(called) ? redis_config::key_layout::native
+                                     : redis_config::key_layout::redisson;
     asked.of_member = is_of_quorum(called);
     asked.name = command[name_in_call];
     if (is_renewal(called)) {
@@ -112,7 +113,7 @@ std::optional<lock_request> request_by_script(words command, known_script called
 std::optional<lock_request> plain_request(words command)
 {
     lock_request asked;
-    asked.layout = config::key_layout::native;
+    asked.layout = redis_config::key_layout::native;
     asked.plain = true;
     std::string_view value;
     if (command.size() >= 6 && command[0] == "SET" && command[3] == "NX") {
@@ -236,7 +237,7 @@ std::string release_text(const lock_request& asked, const message& said)
 {
     if (asked.plain)
         return said.nodes().front().value == "1" ? "freed" : "not owner";
-    const bool redisson = asked.layout == config::key_layout::redisson && !asked.of_member;
+    const bool redisson = asked.layout == redis_config::key_layout::redisson && !asked.of_member;
     if (redisson && said.size() == 1)
         return number(said, 0) == -2 ? "not so short" : "freed";
     const std::size_t of_next = redisson ? 2 : 1;
@@ -326,7 +327,7 @@ lock_effect effect_of(const lock_request& asked, const message& said)
     if (asked.of_member) {
         read_member(asked, said, effect);
     }
-    else if (!asked.plain && asked.layout == config::key_layout::redisson) {
+    else if (!asked.plain && asked.layout == redis_config::key_layout::redisson) {
         read_redisson(asked, said, effect);
     }
     else if (!asked.plain) {

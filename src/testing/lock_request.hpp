@@ -4,7 +4,7 @@
 #include "testing/message.hpp"
 #include "testing/verbs.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,7 @@ struct lock_request
     };
 
     kind what = kind::acquire;
-    config::key_layout layout = config::key_layout::redisson;
+    redis_config::key_layout layout = redis_config::key_layout::redisson;
     bool of_member = false;  ///< Sent to one member of a quorum.
     bool plain = false;      ///< A command and no script.
     bool as_known = true;    ///< False: another number of words; the rest is not read.

@@ -384,7 +384,7 @@ bool server_state::is_in_already(const lock_request& asked)
                    (asked.entry.empty() ||
                     redis.data.hget(quorum::entries_key(asked.name),
                                     "e:" + std::string(asked.entry)) != nullptr);
-        if (asked.layout == config::key_layout::redisson) {
+        if (asked.layout == redis_config::key_layout::redisson) {
             std::string field(asked.owner);
             if (!asked.entry.empty())
                 field.append("/").append(asked.entry);
@@ -409,7 +409,7 @@ void server_state::tell_grant(const waiting& by, const lock_request& asked,
         return;
     on_grant({asked.name, effect.owner, effect.first_fence, effect.fences, when, repeated,
               asked.plain, is_left_behind(by, asked),
-              asked.limited || asked.layout == config::key_layout::redisson
+              asked.limited || asked.layout == redis_config::key_layout::redisson
                   ? time.now() - by.what->sent
                   : clock::duration::zero()});
 }
@@ -443,7 +443,7 @@ void server_state::tell_grants(waiting& by, std::size_t drawing, std::uint32_t f
 /// Whether the client has sent a request over a newer connection before.
 bool server_state::is_left_behind(const waiting& by, const lock_request& asked)
 {
-    if (!by.from || asked.layout != config::key_layout::native)
+    if (!by.from || asked.layout != redis_config::key_layout::native)
         return false;
     const std::string_view client = redis_store::native::client_of(asked.owner);
     const auto found = latest_of_.find(client);
@@ -586,7 +586,7 @@ bool server_state::erase(std::string_view n)
 bool server_state::overwrite(std::string_view n)
 {
     const bool was_there = erase(n);
-    if (layout == config::key_layout::native)
+    if (layout == redis_config::key_layout::native)
         redis.data.rpush(n, "not a lock");
     else
         redis.data.set(n, "not a lock", 0);
@@ -597,7 +597,7 @@ bool server_state::seize(std::string_view n, std::chrono::milliseconds how_long)
 {
     const bool was_there = erase(n);
     const std::string who = "foreigner:" + std::to_string(++foreigners_);
-    if (layout == config::key_layout::native) {
+    if (layout == redis_config::key_layout::native) {
         redis.data.set(n, who, how_long.count());
     }
     else {
@@ -614,7 +614,7 @@ std::string server_state::take_as_stranger(std::string_view n, std::chrono::mill
         redis.data.type(n) != std::string_view("none"))
         return {};
     std::string value = "foreigner:" + std::to_string(++foreigners_);
-    if (layout == config::key_layout::native) {
+    if (layout == redis_config::key_layout::native) {
         redis.data.set(n, value, lease.count());
     }
     else {
@@ -632,7 +632,7 @@ bool server_state::leave_as_stranger(std::string_view n, std::string_view value)
         return false;
     line("LEFT by a stranger: " + std::string(n));
     redis.data.del(n);
-    if (layout == config::key_layout::redisson) {
+    if (layout == redis_config::key_layout::redisson) {
         std::string channel;
         redis_store::release_channel(n, channel);
         publish_here(channel, "0");
@@ -670,7 +670,8 @@ std::string server_state::holder(std::string_view n)
         if (value.starts_with(quorum::mark))
             return value.substr(quorum::mark.size());
         const std::string_view owner = redis_store::native::owner_of(value);
-        return owner.empty() && layout == config::key_layout::native ? value : std::string(owner);
+        return owner.empty() && layout == redis_config::key_layout::native ? value
+                                                                           : std::string(owner);
     }
     if (type == "hash")
         // The fields of entries contain a slash.

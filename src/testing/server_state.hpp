@@ -108,8 +108,8 @@ public:
     std::function<void(std::string_view, std::string_view)> on_given_unheard;
     std::function<void(std::string_view, std::string_view, bool)> on_overtaken;
     std::function<void(const lock_request&, const lock_effect&)> on_answered; ///< To its client.
-    std::function<void(std::string_view client)> on_alive;    ///< A heartbeat was executed.
-    config::key_layout layout = config::key_layout::redisson; ///< Of its clients.
+    std::function<void(std::string_view client)> on_alive; ///< A heartbeat was executed.
+    redis_config::key_layout layout = redis_config::key_layout::redisson; ///< Of its clients.
 
 private:
     class worker;

@@ -17,7 +17,7 @@ public:
     {}
 
     std::unique_ptr<redis_store::connection> make_connection(
-        const asio::any_io_executor& strand, const config& settings,
+        const asio::any_io_executor& strand, const redis_config& settings,
         redis_store::connection::complaint told) override
     {
         const std::size_t place = servers_.size() == 1 ? 0 : settings.addresses.front().port - 1U;
@@ -44,7 +44,8 @@ std::shared_ptr<redis_store::environment> simulated_environment(host_state& on,
 }
 
 std::shared_ptr<redis_store::request_channel> make_application_connection(
-    host_state& on, server_state& to, const asio::any_io_executor& executor, const config& limits)
+    host_state& on, server_state& to, const asio::any_io_executor& executor,
+    const redis_config& limits)
 {
     auto made = std::make_shared<simulated_connection>(on, to, executor, nullptr);
     boost::redis::config usual = redis_store::connection_settings(limits);

@@ -19,7 +19,8 @@ namespace leasehold::testing::impl {
 
 /// A connection that an application on the host runs, on an executor of its own.
 [[nodiscard]] std::shared_ptr<redis_store::request_channel> make_application_connection(
-    host_state& on, server_state& to, const asio::any_io_executor& executor, const config& limits);
+    host_state& on, server_state& to, const asio::any_io_executor& executor,
+    const redis_config& limits);
 
 } // namespace leasehold::testing::impl
 

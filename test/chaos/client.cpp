@@ -196,7 +196,7 @@ public:
           log_(from.history),
           store_(from.register_socket, from.fenced),
           witness_(std::make_shared<witness>(*this)),
-          locks_(context_, at(from), witness_),
+          locks_(context_, make_redis_store(at(from)), witness_),
           heartbeat_(context_),
           input_(context_, ::dup(STDIN_FILENO)),
           pauses_(from.pauses)
@@ -267,13 +267,14 @@ private:
         duration took_{}; ///< The duration of the last request.
     };
 
-    static config at(const settings& from)
+    static redis_config at(const settings& from)
     {
-        config settings(from.url);
+        redis_config settings(from.url);
         for (const std::string& each : from.ports) {
             const std::size_t middle = each.find('=');
             const auto address = [](const std::string& port) {
-                return config::address{"127.0.0.1", static_cast<std::uint16_t>(std::stoul(port))};
+                return redis_config::address{"127.0.0.1",
+                                             static_cast<std::uint16_t>(std::stoul(port))};
             };
             settings.address_map.push_back(
                 {address(each.substr(0, middle)), address(each.substr(middle + 1))});

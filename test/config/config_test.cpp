@@ -2,13 +2,13 @@
 
 #include <leasehold/client.hpp>
 #include <leasehold/clock.hpp>
-#include <leasehold/config.hpp>
 #include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/mutex.hpp>
 #include <leasehold/options.hpp>
 #include <leasehold/owner.hpp>
+#include <leasehold/redis.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/system/system_error.hpp>
@@ -45,7 +45,12 @@ void refused(const std::string& url, errc code, std::initializer_list<const char
 {
     BOOST_TEST_CONTEXT(url)
     {
-        const auto error = failure_of([&] { config c(url); });
+        const auto error = failure_of([&] {
+            if (std::string_view(url).starts_with("memory:"))
+                static_cast<void>(make_store(url));
+            else
+                static_cast<void>(redis_config(url));
+        });
         const std::string text = error.what();
         BOOST_TEST((error.code() == code));
         for (const char* each : says)
@@ -106,11 +111,11 @@ void within(const char* name, const Options& start, Member Options::* member,
 
 BOOST_AUTO_TEST_CASE(url_of_a_server_sets_each_field)
 {
-    const config c(
+    const redis_config c(
         "redis://al%40ice:se%2Fcr%20et@Example.com:7000/"
         "3?timeout=100&health_check=200&reconnect=10&layout=redisson&fence_retention=60");
-    BOOST_TEST((c.store == config::kind::redis));
-    BOOST_TEST((c.addresses == std::vector<config::address>{{"Example.com", 7000}}));
+    BOOST_TEST((c.kind == redis_config::deployment::server));
+    BOOST_TEST((c.addresses == std::vector<redis_config::address>{{"Example.com", 7000}}));
     BOOST_TEST(c.user == "al@ice");
     BOOST_TEST(c.password == "se/cr et");
     BOOST_TEST(c.database == 3u);
@@ -122,74 +127,77 @@ BOOST_AUTO_TEST_CASE(url_of_a_server_sets_each_field)
 
 BOOST_AUTO_TEST_CASE(parameter_that_is_left_out_has_its_default)
 {
-    const config c("REDIS://host");
-    BOOST_TEST((c.addresses == std::vector<config::address>{{"host", 6379}}));
+    const redis_config c("REDIS://host");
+    BOOST_TEST((c.addresses == std::vector<redis_config::address>{{"host", 6379}}));
     BOOST_TEST((c.user.empty() && c.password.empty()));
     BOOST_TEST(c.database == 0u);
-    BOOST_TEST((c.layout == config::key_layout::native));
+    BOOST_TEST((c.layout == redis_config::key_layout::native));
     BOOST_TEST(c.client_info);
     BOOST_TEST((!c.tls && c.tls_verify && c.tls_ca_file.empty()));
-    BOOST_TEST(config("redis://host/").database == 0u);
-    BOOST_TEST(config("redis://:pw@host").password == "pw");
-    BOOST_TEST((config("redis://host?layout=redisson&fence_retention=forever").fence_retention ==
-                config::forever));
-    config().validate();
+    BOOST_TEST(redis_config("redis://host/").database == 0u);
+    BOOST_TEST(redis_config("redis://:pw@host").password == "pw");
+    BOOST_TEST(
+        (redis_config("redis://host?layout=redisson&fence_retention=forever").fence_retention ==
+         redis_config::forever));
+    redis_config().validate();
 }
 
 BOOST_AUTO_TEST_CASE(url_can_switch_client_info_off)
 {
-    BOOST_TEST(config("redis://host").client_info);
-    BOOST_TEST(config("redis://host?client_info=on").client_info);
-    BOOST_TEST(!config("redis+cluster://host?client_info=off").client_info);
+    BOOST_TEST(redis_config("redis://host").client_info);
+    BOOST_TEST(redis_config("redis://host?client_info=on").client_info);
+    BOOST_TEST(!redis_config("redis+cluster://host?client_info=off").client_info);
     refused("redis://host?client_info=no", errc::invalid_url, {"client_info", "on or off"});
-    BOOST_TEST(config("redlock://a,b,c").client_info);
-    BOOST_TEST(!config("redlock://a,b,c?client_info=off").client_info);
+    BOOST_TEST(redis_config("redlock://a,b,c").client_info);
+    BOOST_TEST(!redis_config("redlock://a,b,c?client_info=off").client_info);
 }
 
 BOOST_AUTO_TEST_CASE(address_may_be_ipv4_or_ipv6)
 {
-    BOOST_TEST((config("redis://[::1]:7000").addresses.front() == config::address{"::1", 7000}));
-    BOOST_TEST((config("redis://[fe80::1]").addresses.front() == config::address{"fe80::1", 6379}));
-    BOOST_TEST(
-        (config("redis://10.0.0.1:65535").addresses.front() == config::address{"10.0.0.1", 65535}));
+    BOOST_TEST((redis_config("redis://[::1]:7000").addresses.front() ==
+                redis_config::address{"::1", 7000}));
+    BOOST_TEST((redis_config("redis://[fe80::1]").addresses.front() ==
+                redis_config::address{"fe80::1", 6379}));
+    BOOST_TEST((redis_config("redis://10.0.0.1:65535").addresses.front() ==
+                redis_config::address{"10.0.0.1", 65535}));
 }
 
 // It should be percent-encoded. If it is not, the last one ends the password.
 BOOST_AUTO_TEST_CASE(password_may_contain_an_at_sign)
 {
     for (const char* url : {"redis://u:p@ss@host:7000", "redis://u:p%40ss@host:7000"}) {
-        const config c(url);
+        const redis_config c(url);
         BOOST_TEST(c.user == "u");
         BOOST_TEST(c.password == "p@ss");
-        BOOST_TEST((c.addresses.front() == config::address{"host", 7000}));
+        BOOST_TEST((c.addresses.front() == redis_config::address{"host", 7000}));
     }
 }
 
 BOOST_AUTO_TEST_CASE(tls_url_sets_the_fields_of_tls)
 {
-    const config c("rediss://host?ca=%2Fetc%2Fca.pem&verify=none");
+    const redis_config c("rediss://host?ca=%2Fetc%2Fca.pem&verify=none");
     BOOST_TEST(c.tls);
     BOOST_TEST(!c.tls_verify);
     BOOST_TEST(c.tls_ca_file == "/etc/ca.pem");
-    BOOST_TEST(config("rediss://host").tls_verify);
+    BOOST_TEST(redis_config("rediss://host").tls_verify);
 }
 
 BOOST_AUTO_TEST_CASE(unix_url_sets_the_local_socket)
 {
-    const config c("unix:///run/my%20redis.sock?db=2");
+    const redis_config c("unix:///run/my%20redis.sock?db=2");
     BOOST_TEST(c.unix_socket == "/run/my redis.sock");
     BOOST_TEST(c.database == 2u);
-    BOOST_TEST(config("unix://u:p@/run/s").password == "p");
+    BOOST_TEST(redis_config("unix://u:p@/run/s").password == "p");
     c.validate();
 }
 
 BOOST_AUTO_TEST_CASE(sentinel_url_sets_sentinels_and_master)
 {
-    const config c("redis+sentinel://u:p@h1,h2:7000,[::1]:7001/my%20master/"
-                   "4?sentinel_user=su&sentinel_password=s%40p");
-    BOOST_TEST((c.store == config::kind::sentinel));
-    BOOST_TEST(
-        (c.addresses == std::vector<config::address>{{"h1", 26379}, {"h2", 7000}, {"::1", 7001}}));
+    const redis_config c("redis+sentinel://u:p@h1,h2:7000,[::1]:7001/my%20master/"
+                         "4?sentinel_user=su&sentinel_password=s%40p");
+    BOOST_TEST((c.kind == redis_config::deployment::sentinel));
+    BOOST_TEST((c.addresses ==
+                std::vector<redis_config::address>{{"h1", 26379}, {"h2", 7000}, {"::1", 7001}}));
     BOOST_TEST(c.master == "my master");
     BOOST_TEST(c.database == 4u);
     BOOST_TEST((c.user == "u" && c.password == "p" && c.sentinel_user == "su" &&
@@ -199,17 +207,17 @@ BOOST_AUTO_TEST_CASE(sentinel_url_sets_sentinels_and_master)
 
 BOOST_AUTO_TEST_CASE(cluster_url_sets_the_nodes)
 {
-    const config c("redis+cluster://u:p@h1,h2:7000,[::1]:7001/0?timeout=100");
-    BOOST_TEST((c.store == config::kind::cluster));
-    BOOST_TEST(
-        (c.addresses == std::vector<config::address>{{"h1", 6379}, {"h2", 7000}, {"::1", 7001}}));
+    const redis_config c("redis+cluster://u:p@h1,h2:7000,[::1]:7001/0?timeout=100");
+    BOOST_TEST((c.kind == redis_config::deployment::cluster));
+    BOOST_TEST((c.addresses ==
+                std::vector<redis_config::address>{{"h1", 6379}, {"h2", 7000}, {"::1", 7001}}));
     BOOST_TEST((c.user == "u" && c.password == "p"));
     BOOST_TEST((!c.tls && c.timeout == 100ms));
     c.validate();
-    BOOST_TEST((config("redis+cluster://h1").addresses.size() == 1));
+    BOOST_TEST((redis_config("redis+cluster://h1").addresses.size() == 1));
 
-    const config over_tls("rediss+cluster://h1,h2?verify=none&ca=%2Fca.pem");
-    BOOST_TEST((over_tls.store == config::kind::cluster));
+    const redis_config over_tls("rediss+cluster://h1,h2?verify=none&ca=%2Fca.pem");
+    BOOST_TEST((over_tls.kind == redis_config::deployment::cluster));
     BOOST_TEST((over_tls.tls && !over_tls.tls_verify && over_tls.tls_ca_file == "/ca.pem"));
     over_tls.validate();
 
@@ -220,16 +228,16 @@ BOOST_AUTO_TEST_CASE(cluster_url_sets_the_nodes)
 
 BOOST_AUTO_TEST_CASE(redlock_url_sets_masters_and_quorum)
 {
-    const config c(
+    const redis_config c(
         "redlock://u:p@h1,h2:7000,[::1]:7001,h4,h1:1/2?quorum=4&fence_retention=forever");
-    BOOST_TEST((c.store == config::kind::redlock));
+    BOOST_TEST((c.kind == redis_config::deployment::quorum));
     BOOST_TEST(
-        (c.addresses == std::vector<config::address>{
+        (c.addresses == std::vector<redis_config::address>{
                             {"h1", 6379}, {"h2", 7000}, {"::1", 7001}, {"h4", 6379}, {"h1", 1}}));
     BOOST_TEST(c.quorum == 4u);
     BOOST_TEST(c.database == 2u);
-    BOOST_TEST((c.fence_retention == config::forever));
-    BOOST_TEST(config("redlock://h1,h2,h3").quorum == 0u); // a majority
+    BOOST_TEST((c.fence_retention == redis_config::forever));
+    BOOST_TEST(redis_config("redlock://h1,h2,h3").quorum == 0u); // a majority
     c.validate();
 }
 
@@ -248,22 +256,16 @@ BOOST_AUTO_TEST_CASE(impossible_quorum_is_refused_with_the_reason)
     refused("redlock://h1,h2,h3?quorum=most", errc::invalid_url, {"quorum", "most"});
     refused("redlock://h1,h2,h3?layout=native", errc::invalid_url, {"layout", "quorum"});
     refused("redis://h1?quorum=2", errc::invalid_url, {"quorum"});
-    config without;
+    redis_config without;
     without.quorum = 2;
     BOOST_CHECK_THROW(without.validate(), boost::system::system_error);
 }
 
-BOOST_AUTO_TEST_CASE(memory_url_names_a_table_of_the_process)
+BOOST_AUTO_TEST_CASE(memory_url_names_a_space_of_the_process)
 {
-    BOOST_TEST((config("memory:").store == config::kind::memory));
-    BOOST_TEST((config("memory:").fence_retention == 24h));
-    const config c("memory:a?fence_retention=60");
-    BOOST_TEST(c.memory_name == "a");
-    BOOST_TEST((c.fence_retention == 60s));
-    BOOST_TEST((config("memory:?fence_retention=forever").fence_retention == config::forever));
-    BOOST_TEST(config("memory:").memory_name.empty());
-    BOOST_TEST(config("memory:a%2Fb").memory_name == "a/b");
-    config("memory:").validate();
+    for (const char* url : {"memory:", "memory:a", "memory:a?fence_retention=60",
+                            "memory:?fence_retention=forever", "memory:a%2Fb", "memory:a+b"})
+        BOOST_TEST(make_store(url)->traits().queues);
 }
 
 BOOST_AUTO_TEST_CASE(error_names_the_part_its_value_and_what_is_allowed)
@@ -332,8 +334,8 @@ BOOST_AUTO_TEST_CASE(control_characters_in_an_error_are_escaped)
             {"scheme", "re\\x00dis", "rediss"});
     refused("redis://host:1\n2", errc::invalid_url, {"port", "1\\x0a2", "65535"});
     refused("redis://host?%00=1", errc::invalid_url, {"parameter", "\\x00", "timeout"});
-    config c;
-    c.store = config::kind::sentinel;
+    redis_config c;
+    c.kind = redis_config::deployment::sentinel;
     c.unix_socket = std::string("a\0b", 3);
     invalid(c, {"unix_socket", "a\\x00b", "empty"});
 }
@@ -353,7 +355,7 @@ BOOST_AUTO_TEST_CASE(text_that_is_no_owner_is_not_shown_in_the_error)
 
 BOOST_AUTO_TEST_CASE(invalid_field_is_refused_with_the_reason)
 {
-    config c;
+    redis_config c;
     c.addresses.clear();
     invalid(c, {"addresses", "empty"});
     c.addresses = {{"a", 1}, {"b", 2}};
@@ -363,41 +365,43 @@ BOOST_AUTO_TEST_CASE(invalid_field_is_refused_with_the_reason)
     c.addresses = {{"a", 0}};
     invalid(c, {"port", "0"});
 
-    c = config();
+    c = redis_config();
     c.timeout = 9ms;
     invalid(c, {"timeout", "9 ms", "10 to 600000 ms"});
-    c = config();
+    c = redis_config();
     c.health_check = 10min + 1ms;
     invalid(c, {"health_check", "600001 ms"});
-    c = config();
+    c = redis_config();
     c.reconnect = 0ms;
     invalid(c, {"reconnect", "0 ms"});
-    c = config();
+    c = redis_config();
     c.fence_retention = 999ms;
     invalid(c, {"fence_retention", "999 ms", "forever"});
     c.fence_retention = -1s;
     invalid(c, {"fence_retention"});
-    c.layout = config::key_layout::redisson;
-    c.fence_retention = config::forever;
+    c.layout = redis_config::key_layout::redisson;
+    c.fence_retention = redis_config::forever;
     c.validate();
-    c.layout = config::key_layout::native;
+    c.layout = redis_config::key_layout::native;
     invalid(c, {"fence_retention", "layout=redisson"});
     refused("redis://host?layout=native&fence_retention=60", errc::invalid_url,
             {"fence_retention", "layout=redisson"});
-    BOOST_TEST((config("redis://host?layout=redisson&fence_retention=60").fence_retention == 60s));
-    BOOST_TEST((config("redis://host?layout=native").layout == config::key_layout::native));
+    BOOST_TEST(
+        (redis_config("redis://host?layout=redisson&fence_retention=60").fence_retention == 60s));
+    BOOST_TEST(
+        (redis_config("redis://host?layout=native").layout == redis_config::key_layout::native));
     refused("redis://host?layout=hash", errc::invalid_url,
             {"layout", "hash", "redisson or native"});
 
-    c = config();
+    c = redis_config();
     c.unix_socket = "/s";
     c.tls = true;
     invalid(c, {"tls"});
     c.tls = false;
     c.unix_socket = std::string(200, 's');
     invalid(c, {"unix_socket", "103"});
-    c = config();
-    c.store = config::kind::sentinel;
+    c = redis_config();
+    c.kind = redis_config::deployment::sentinel;
     invalid(c, {"master"});
     c.master = "m";
     c.validate();
@@ -406,10 +410,10 @@ BOOST_AUTO_TEST_CASE(invalid_field_is_refused_with_the_reason)
     c.tls_verify = false;
     c.validate();
 
-    c = config();
+    c = redis_config();
     c.address_map = {{{"10.0.0.1", 0}, {"example.com", 0}}};
     invalid(c, {"address_map", "without a cluster"});
-    c.store = config::kind::cluster;
+    c.kind = redis_config::deployment::cluster;
     c.validate();
     c.address_map.front().reached.host.clear();
     invalid(c, {"host in address_map"});
@@ -425,16 +429,16 @@ BOOST_AUTO_TEST_CASE(invalid_field_is_refused_with_the_reason)
 BOOST_AUTO_TEST_CASE(nul_in_a_host_or_socket_is_refused)
 {
     const std::string nul("a\0b", 3);
-    config c;
+    redis_config c;
     c.addresses = {{nul, 1}};
     invalid(c, {"host is '(with a NUL)'", "a name or an address"});
-    c = config();
+    c = redis_config();
     c.unix_socket = nul;
     invalid(c, {"unix_socket contains a NUL"});
     for (const auto& [announced, reached] :
          {std::pair(nul, std::string("b")), std::pair(std::string("a"), nul)}) {
-        c = config();
-        c.store = config::kind::cluster;
+        c = redis_config();
+        c.kind = redis_config::deployment::cluster;
         c.address_map = {{{announced, 1}, {reached, 1}}};
         invalid(c, {"host in address_map is '(with a NUL)'"});
     }
@@ -442,27 +446,29 @@ BOOST_AUTO_TEST_CASE(nul_in_a_host_or_socket_is_refused)
 
 BOOST_AUTO_TEST_CASE(each_field_is_accepted_within_its_limits_only)
 {
-    const config c;
-    within("timeout", c, &config::timeout, 10ms, 10min);
-    within("health_check", c, &config::health_check, 10ms, 10min);
-    within("reconnect", c, &config::reconnect, 1ms, 10min);
-    config of_redisson;
-    of_redisson.layout = config::key_layout::redisson;
-    within("fence_retention", of_redisson, &config::fence_retention, 1s, std::chrono::days(3653));
-    within("database", c, &config::database, 0u, 0x7fffffffu);
-    BOOST_TEST(config("redis://host/2147483647").database == 0x7fffffffu);
+    const redis_config c;
+    within("timeout", c, &redis_config::timeout, 10ms, 10min);
+    within("health_check", c, &redis_config::health_check, 10ms, 10min);
+    within("reconnect", c, &redis_config::reconnect, 1ms, 10min);
+    redis_config of_redisson;
+    of_redisson.layout = redis_config::key_layout::redisson;
+    within("fence_retention", of_redisson, &redis_config::fence_retention, 1s,
+           std::chrono::days(3653));
+    within("database", c, &redis_config::database, 0u, 0x7fffffffu);
+    BOOST_TEST(redis_config("redis://host/2147483647").database == 0x7fffffffu);
     refused("redis://host/2147483648", errc::invalid_url, {"database", "2147483647"});
 
-    const config in_memory("memory:");
-    within("fence_retention", in_memory, &config::fence_retention, 1s, std::chrono::days(3653));
+    redis_config of_quorum("redlock://a,b,c");
+    within("fence_retention", of_quorum, &redis_config::fence_retention, 1s,
+           std::chrono::days(3653));
 
-    config local;
+    redis_config local;
     local.unix_socket = std::string(103, 's');
     BOOST_CHECK_NO_THROW(local.validate());
     local.unix_socket += 's';
     invalid(local, {"unix_socket", "103"});
 
-    config host;
+    redis_config host;
     for (const std::uint16_t port : {std::uint16_t{1}, std::uint16_t{65535}}) {
         host.addresses = {{"a", port}};
         BOOST_CHECK_NO_THROW(host.validate());
@@ -629,13 +635,13 @@ BOOST_AUTO_TEST_CASE(owner_text_with_one_wrong_character_is_refused)
 // In a form, as browsers send it, a plus means a blank. In a URL it does not.
 BOOST_AUTO_TEST_CASE(plus_in_a_url_stays_a_plus)
 {
-    const config c("redis+sentinel://a+b:c+d@e+f/g+h?sentinel_user=i+j&sentinel_password=k+l");
+    const redis_config c(
+        "redis+sentinel://a+b:c+d@e+f/g+h?sentinel_user=i+j&sentinel_password=k+l");
     BOOST_TEST(c.user == "a+b");
     BOOST_TEST(c.password == "c+d");
     BOOST_TEST(c.addresses.front().host == "e+f");
     BOOST_TEST(c.master == "g+h");
     BOOST_TEST(c.sentinel_user == "i+j");
     BOOST_TEST(c.sentinel_password == "k+l");
-    BOOST_TEST(config("unix:///run/a+b").unix_socket == "/run/a+b");
-    BOOST_TEST(config("memory:a+b").memory_name == "a+b");
+    BOOST_TEST(redis_config("unix:///run/a+b").unix_socket == "/run/a+b");
 }

@@ -2,8 +2,8 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <leasehold/config.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/redis.hpp>
 
 #include <boost/system/system_error.hpp>
 
@@ -14,15 +14,16 @@
 
 namespace {
 
-using leasehold::config;
 using leasehold::errc;
+using leasehold::redis_config;
 using namespace std::string_literals;
 
-/// Empty when the URL is accepted.
-std::string refusal(const std::string& url)
+/// The text that `read` throws. Empty: it throws nothing.
+template <class F>
+std::string text_of(F read)
 {
     try {
-        const config accepted(url);
+        read();
         return {};
     }
     catch (const boost::system::system_error& refused) {
@@ -30,6 +31,22 @@ std::string refusal(const std::string& url)
         const std::string text = refused.what();
         return text.substr(0, text.rfind(": invalid store URL"));
     }
+}
+
+bool is_memory(std::string_view url)
+{
+    return url.starts_with("memory:") || url.starts_with("MEMORY:");
+}
+
+/// Empty when the URL is accepted.
+std::string refusal(const std::string& url)
+{
+    return text_of([&] {
+        if (is_memory(url))
+            static_cast<void>(leasehold::make_store(url));
+        else
+            static_cast<void>(redis_config(url));
+    });
 }
 
 /// The byte, percent-encoded.
@@ -84,12 +101,12 @@ BOOST_AUTO_TEST_CASE(each_refusal_names_the_part_its_value_and_what_is_allowed)
     };
     constexpr const char* no_scheme =
         "URL has no scheme, must begin with redis://, rediss://, unix://, redis+sentinel://, "
-        "redis+cluster://, rediss+cluster:// or redlock://, or be memory: and a name";
+        "redis+cluster://, rediss+cluster:// or redlock://";
     const row rows[] = {
         {"host", no_scheme},
         {"host:6379", no_scheme},
         {"http://host", "scheme is 'http', must be redis, rediss, unix, redis+sentinel, "
-                        "redis+cluster, rediss+cluster, redlock or memory"},
+                        "redis+cluster, rediss+cluster or redlock"},
         {"redis:host", "URL has no '//' after its scheme, must begin with redis://"},
         {"rediss:host", "URL has no '//' after its scheme, must begin with rediss://"},
         {"redis://", "host is '', must be a name or an address"},
@@ -223,7 +240,7 @@ BOOST_AUTO_TEST_CASE(every_byte_can_be_written_in_hexadecimal_digits)
         const std::string text = encoded(static_cast<unsigned char>(byte));
         BOOST_TEST_CONTEXT(text)
         {
-            const config of("redis://u" + text + ":p" + text + "@h" + text);
+            const redis_config of("redis://u" + text + ":p" + text + "@h" + text);
             BOOST_TEST(of.user == "u"s + c);
             BOOST_TEST(of.password == "p"s + c);
             BOOST_TEST(of.addresses.front().host == "h"s + c);
@@ -288,36 +305,36 @@ BOOST_AUTO_TEST_CASE(scheme_may_be_in_capitals)
         BOOST_TEST_CONTEXT(url)
         {
             BOOST_TEST(refusal(url) == "");
-            BOOST_TEST((config(url).store == config(each.begin).store));
+            if (!is_memory(url))
+                BOOST_TEST((redis_config(url).kind == redis_config(each.begin).kind));
         }
     }
 }
 
 BOOST_AUTO_TEST_CASE(each_kind_of_url_has_its_store_port_and_security)
 {
-    using kind = config::kind;
+    using deployment = redis_config::deployment;
     struct row
     {
         std::string url;
-        kind store;
+        deployment kind;
         std::uint16_t port;
         bool tls;
     };
-    for (const row& each :
-         {row{"redis://h", kind::redis, 6379, false}, row{"rediss://h", kind::redis, 6379, true},
-          row{"redis+sentinel://h/m", kind::sentinel, 26379, false},
-          row{"redis+cluster://h", kind::cluster, 6379, false},
-          row{"rediss+cluster://h", kind::cluster, 6379, true},
-          row{"redlock://h,b,c", kind::redlock, 6379, false}})
+    for (const row& each : {row{"redis://h", deployment::server, 6379, false},
+                            row{"rediss://h", deployment::server, 6379, true},
+                            row{"redis+sentinel://h/m", deployment::sentinel, 26379, false},
+                            row{"redis+cluster://h", deployment::cluster, 6379, false},
+                            row{"rediss+cluster://h", deployment::cluster, 6379, true},
+                            row{"redlock://h,b,c", deployment::quorum, 6379, false}})
         BOOST_TEST_CONTEXT(each.url)
         {
-            const config of(each.url);
-            BOOST_TEST((of.store == each.store));
-            BOOST_TEST((of.addresses.front() == config::address{"h", each.port}));
+            const redis_config of(each.url);
+            BOOST_TEST((of.kind == each.kind));
+            BOOST_TEST((of.addresses.front() == redis_config::address{"h", each.port}));
             BOOST_TEST(of.tls == each.tls);
             BOOST_TEST(of.tls_verify);
             BOOST_TEST(of.unix_socket.empty());
         }
-    BOOST_TEST((config("unix:///s").store == kind::redis));
-    BOOST_TEST((config("memory:").store == kind::memory));
+    BOOST_TEST((redis_config("unix:///s").kind == deployment::server));
 }

@@ -72,7 +72,7 @@ void push(std::string_view input)
     static asio::io_context context(1);
     static listener told;
     static const auto subscriptions = std::make_shared<redis_store::subscriptions>(
-        config("unix:///nowhere"), redis_store::system_environment());
+        redis_config("unix:///nowhere"), redis_store::system_environment());
     static const bool opened = [] {
         subscriptions->open(context.get_executor(),
                             detail::context_poster::make(context.get_executor()), told);

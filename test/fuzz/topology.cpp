@@ -11,7 +11,7 @@
 #include "redis/connection/push_inbox.hpp"
 #include "redis/protocol/redirection.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -29,7 +29,7 @@ using redis_store::slot_count;
 
 using topology_map = redis_store::cluster::topology;
 
-const config::address asked{"asked", 7000};
+const redis_config::address asked{"asked", 7000};
 
 bool same(const topology_map& a, const topology_map& b)
 {
@@ -53,7 +53,7 @@ void check(const topology_map& found, std::string_view input)
     require(std::find(serves.begin(), serves.end(), false) == serves.end(),
             "a master that serves nothing", input);
     for (const auto* group : {&found.masters, &found.others})
-        for (const config::address& each : *group)
+        for (const redis_config::address& each : *group)
             require(!each.host.empty() && each.port != 0, "an address that leads nowhere", input);
     for (std::size_t i = 1; i < found.masters.size(); ++i)
         require(std::count(found.masters.begin(), found.masters.end(), found.masters[i]) == 1,
@@ -97,7 +97,7 @@ void topology(std::string_view input)
         return;
     const auto how = static_cast<unsigned char>(input.front());
     input.remove_prefix(1);
-    config settings("redis+cluster://asked:7000");
+    redis_config settings("redis+cluster://asked:7000");
     settings.tls = (how & 2) != 0;
     if ((how & 4) != 0)
         settings.address_map = {{{"10.0.0.1", 0}, {"outside", 0}},

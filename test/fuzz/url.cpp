@@ -1,7 +1,7 @@
 #include "fuzz/targets.hpp"
 
-#include <leasehold/config.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/redis.hpp>
 
 #include <boost/system/system_error.hpp>
 
@@ -13,7 +13,7 @@ namespace {
 
 struct outcome
 {
-    std::optional<config> understood;
+    std::optional<redis_config> understood;
     error_code code;
     std::string text;
 };
@@ -21,23 +21,26 @@ struct outcome
 outcome read(std::string_view url)
 {
     try {
-        return {config(url), {}, {}};
+        if (url.starts_with("memory:")) {
+            static_cast<void>(make_store(url));
+            return {redis_config(), {}, {}};
+        }
+        return {redis_config(url), {}, {}};
     }
     catch (const boost::system::system_error& refused) {
         return {std::nullopt, refused.code(), refused.what()};
     }
 }
 
-bool same(const config& a, const config& b)
+bool same(const redis_config& a, const redis_config& b)
 {
-    return a.store == b.store && a.addresses == b.addresses && a.unix_socket == b.unix_socket &&
+    return a.kind == b.kind && a.addresses == b.addresses && a.unix_socket == b.unix_socket &&
            a.user == b.user && a.password == b.password && a.database == b.database &&
            a.master == b.master && a.sentinel_user == b.sentinel_user &&
-           a.sentinel_password == b.sentinel_password && a.memory_name == b.memory_name &&
-           a.quorum == b.quorum && a.tls == b.tls && a.tls_verify == b.tls_verify &&
-           a.tls_ca_file == b.tls_ca_file && a.timeout == b.timeout &&
-           a.health_check == b.health_check && a.reconnect == b.reconnect &&
-           a.fence_retention == b.fence_retention;
+           a.sentinel_password == b.sentinel_password && a.quorum == b.quorum && a.tls == b.tls &&
+           a.tls_verify == b.tls_verify && a.tls_ca_file == b.tls_ca_file &&
+           a.timeout == b.timeout && a.health_check == b.health_check &&
+           a.reconnect == b.reconnect && a.fence_retention == b.fence_retention;
 }
 
 std::string encoded(std::string_view text)
@@ -61,24 +64,22 @@ std::string path(std::string_view text)
     return '/' + encoded(text.substr(1));
 }
 
-std::string host(const config::address& at)
+std::string host(const redis_config::address& at)
 {
     const bool bare = at.host.find(':') == std::string::npos;
     return (bare ? encoded(at.host) : '[' + at.host + ']') + ':' + std::to_string(at.port);
 }
 
 // Writes a URL with all values of a config. It follows docs/details/options.md, not the parser.
-std::string write(const config& c)
+std::string write(const redis_config& c)
 {
     const std::string retention = "fence_retention=" +
-                                  (c.fence_retention == config::forever
+                                  (c.fence_retention == redis_config::forever
                                        ? "forever"
                                        : std::to_string(c.fence_retention.count() / 1000));
-    if (c.store == config::kind::memory)
-        return "memory:" + encoded(c.memory_name) + '?' + retention;
-    const bool sentinel = c.store == config::kind::sentinel;
-    const bool cluster = c.store == config::kind::cluster;
-    const bool redlock = c.store == config::kind::redlock;
+    const bool sentinel = c.kind == redis_config::deployment::sentinel;
+    const bool cluster = c.kind == redis_config::deployment::cluster;
+    const bool redlock = c.kind == redis_config::deployment::quorum;
     const bool local = !c.unix_socket.empty();
     std::string url = sentinel           ? "redis+sentinel://"
                       : redlock          ? "redlock://"
@@ -89,7 +90,7 @@ std::string write(const config& c)
                                          : "redis://";
     url += encoded(c.user) + ':' + encoded(c.password) + '@';
     if (!local) {
-        for (const config::address& each : c.addresses)
+        for (const redis_config::address& each : c.addresses)
             url += (&each == &c.addresses.front() ? "" : ",") + host(each);
     }
     const std::string database = std::to_string(c.database);

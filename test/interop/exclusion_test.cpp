@@ -197,10 +197,10 @@ BOOST_AUTO_TEST_CASE(counter_of_both_libraries_loses_no_increment)
 BOOST_AUTO_TEST_CASE(lock_of_the_other_layout_is_reported_as_wrong_type)
 {
     redis_server server({}, {.tcp = true});
-    config settings = at(server);
-    const bool theirs_is_a_string = tested_layout() == config::key_layout::native;
-    settings.layout = theirs_is_a_string ? config::key_layout::redisson
-                                         : config::key_layout::native;
+    redis_config settings = at(server);
+    const bool theirs_is_a_string = tested_layout() == redis_config::key_layout::native;
+    settings.layout = theirs_is_a_string ? redis_config::key_layout::redisson
+                                         : redis_config::key_layout::native;
     client_thread ours(settings);
     peer theirs(server);
     BOOST_TEST_REQUIRE(theirs.lock(stock, 60s));

@@ -21,10 +21,10 @@ using namespace leasehold::test;
 using steady = std::chrono::steady_clock;
 
 /// Counters of fences that are shared with Redisson never expire.
-config shared(const redis_server& server)
+redis_config shared(const redis_server& server)
 {
-    config settings = at(server);
-    settings.fence_retention = config::forever;
+    redis_config settings = at(server);
+    settings.fence_retention = redis_config::forever;
     return settings;
 }
 

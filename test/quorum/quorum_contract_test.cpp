@@ -29,7 +29,7 @@ public:
 
     std::shared_ptr<store> make_store() override
     {
-        config settings = servers().settings();
+        redis_config settings = servers().settings();
         settings.quorum = grants_;
         return make_redis_store(settings);
     }

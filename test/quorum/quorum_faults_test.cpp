@@ -17,9 +17,9 @@ using namespace leasehold;
 using namespace leasehold::test;
 
 /// Short limits, so that unresponsive members are detected soon.
-config settings_of(const quorum_deployment& servers, std::uint32_t grants = 0)
+redis_config settings_of(const quorum_deployment& servers, std::uint32_t grants = 0)
 {
-    config settings = servers.settings();
+    redis_config settings = servers.settings();
     settings.health_check = 100ms;
     settings.quorum = grants;
     return settings;
@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(documented_rights_are_sufficient_at_each_member)
     const auto command = documented_rights("At each member of a `redlock://`");
     quorum_deployment servers(3);
     servers.command(command);
-    config settings = settings_of(servers);
+    redis_config settings = settings_of(servers);
     settings.user = command.at(2);
     settings.password = "secret";
     client_thread a(settings);

@@ -39,7 +39,8 @@ struct member_fixture : test::masters_fixture, quorum::member_listener
         if (!hello.empty())
             all.instead["HELLO"] = std::move(hello);
         all.answer = [this](const std::string&, const words& asked) { return answer(asked); };
-        made = quorum::make_redis_member(config("redis://a:7000?reconnect=100"), environment());
+        made = quorum::make_redis_member(redis_config("redis://a:7000?reconnect=100"),
+                                         environment());
         call([&] { made->open(strand, *this, number); });
     }
     ~member_fixture()

@@ -172,12 +172,12 @@ private:
     quorum::member_listener* told_ = nullptr;
 };
 
-std::shared_ptr<store> make_store(const config& settings, rounds& counts, mistake wrong)
+std::shared_ptr<store> make_store(const redis_config& settings, rounds& counts, mistake wrong)
 {
     std::vector<std::unique_ptr<quorum::member>> members;
-    for (const config::address& each : settings.addresses) {
-        config alone = settings;
-        alone.store = config::kind::redis;
+    for (const redis_config::address& each : settings.addresses) {
+        redis_config alone = settings;
+        alone.kind = redis_config::deployment::server;
         alone.addresses = {each};
         // The requests to one member: the others get the same.
         members.push_back(std::make_unique<tapped_member>(
@@ -201,8 +201,8 @@ struct grant
 class tormented_client
 {
 public:
-    tormented_client(const config& settings, rounds& counts, mistake wrong, std::size_t number,
-                     std::uint64_t seed)
+    tormented_client(const redis_config& settings, rounds& counts, mistake wrong,
+                     std::size_t number, std::uint64_t seed)
         : number_(number), random_(seed), locks_(context_, make_store(settings, counts, wrong))
     {
         locks_.async_run(asio::detached);
@@ -440,7 +440,7 @@ int main(int argc, char** argv)
                     static_cast<unsigned long long>(seconds));
         std::fflush(stdout);
         quorum_deployment servers(members, {"--appendonly", "yes", "--appendfsync", "everysec"});
-        config settings = servers.settings();
+        redis_config settings = servers.settings();
         settings.health_check = 200ms;
         rounds counts;
         std::vector<std::unique_ptr<tormented_client>> clients;

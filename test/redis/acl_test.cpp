@@ -23,14 +23,14 @@ lock_options limited(milliseconds time)
 /// layout, for locks whose names begin with "orders:".
 std::vector<std::string> documented_command()
 {
-    const bool native = tested_layout() == config::key_layout::native;
+    const bool native = tested_layout() == redis_config::key_layout::native;
     const std::string user = native ? "leasehold" : "leasehold_and_redisson";
     return documented_rights("\nACL SETUSER " + user + ' ');
 }
 
-config as(const redis_fixture& s, const std::vector<std::string>& command)
+redis_config as(const redis_fixture& s, const std::vector<std::string>& command)
 {
-    config result = s.direct();
+    redis_config result = s.direct();
     result.client_info = true;
     result.health_check = 100ms; // so that health checks run as well
     result.user = command.at(2);
@@ -45,7 +45,7 @@ config as(const redis_fixture& s, const std::vector<std::string>& command)
 void make_user(redis_fixture& s, const std::vector<std::string>& command)
 {
     s.raw.done(command);
-    if (tested_layout() == config::key_layout::native)
+    if (tested_layout() == redis_config::key_layout::native)
         permit_conditional_deletes(s.raw, command.at(2));
 }
 
@@ -59,7 +59,7 @@ bool refused(redis_fixture& s)
 lock_options promised(milliseconds time)
 {
     lock_options result = leased(time);
-    if (tested_layout() == config::key_layout::native)
+    if (tested_layout() == redis_config::key_layout::native)
         result.dead_holder_grace = time - 1ms;
     return result;
 }
@@ -81,7 +81,7 @@ bool follows_external_client(redis_fixture& s, test_client& a)
 /// Performs all operations on a lock that the rights allow, with the scripts in the script cache
 /// and without: acquire, heartbeat, reentrant acquisition, renew, wait, receive a wake-up, release.
 /// Returns whether all succeeded.
-bool use_everything(redis_fixture& s, const config& settings)
+bool use_everything(redis_fixture& s, const redis_config& settings)
 {
     test_client a(s.context, settings);
     test_client b(s.context, settings);
@@ -104,7 +104,7 @@ bool use_everything(redis_fixture& s, const config& settings)
     BOOST_TEST_MESSAGE("entry " << entry_left.message() << ", release " << left.message()
                                 << ", next " << next.message() << ", renewals failed " << failed);
     return !entry_left && !left && !next && failed == 0 &&
-           (tested_layout() == config::key_layout::native || follows_external_client(s, a));
+           (tested_layout() == redis_config::key_layout::native || follows_external_client(s, a));
 }
 
 } // namespace

@@ -33,9 +33,9 @@ std::map<std::string, std::string> read(resp_client& from, const std::string& ke
     return fields;
 }
 
-config telling(const redis_fixture& s)
+redis_config telling(const redis_fixture& s)
 {
-    config settings = s.direct();
+    redis_config settings = s.direct();
     settings.client_info = true;
     return settings;
 }
@@ -43,7 +43,7 @@ config telling(const redis_fixture& s)
 /// A client that holds a lock and has written its record.
 struct holder
 {
-    holder(redis_fixture& s, const config& settings)
+    holder(redis_fixture& s, const redis_config& settings)
         : one(s.context, settings), held(one.take("lock", leased(long_time)))
     {}
 
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(failed_lock_reports_the_client_record_of_the_holder)
 BOOST_AUTO_TEST_CASE(client_record_can_be_disabled)
 {
     redis_fixture s;
-    config quiet = telling(s);
+    redis_config quiet = telling(s);
     quiet.client_info = false;
     holder h(s, quiet);
     test_client other(s.context, telling(s));
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(rejected_client_record_is_tried_once_per_connection)
     s.raw.done({"ACL", "SETUSER", "limited", "on", "nopass", "~lock*", "~other*",
                 "~redisson_lock_token:*", "~leasehold:fence*", "~leasehold:line:*",
                 "~leasehold:waiters:*", "~leasehold:entries:*", "~leasehold:check", "&*", "+@all"});
-    config settings = telling(s);
+    redis_config settings = telling(s);
     settings.user = "limited";
     holder h(s, settings);
     for (int i = 0; i < 20; ++i) {
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(client_record_without_a_ttl_is_deleted)
                                      "~leasehold:check)"});
     if (made.is_error())
         return; // a server before 7.0, which does not support such rights
-    config settings = telling(s);
+    redis_config settings = telling(s);
     settings.user = "limited";
     holder h(s, settings);
     lease more = h.one.take("lock2", leased(long_time));
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(client_record_in_a_cluster_has_its_own_slot)
 {
     cluster_deployment cluster;
     asio::io_context context;
-    config settings(cluster.url());
+    redis_config settings(cluster.url());
     settings.layout = tested_layout();
     test_client one(context, settings);
     test_client other(context, settings);
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(disabled_client_record_is_written_to_no_quorum_member)
 {
     quorum_deployment members;
     asio::io_context context;
-    config quiet = members.settings();
+    redis_config quiet = members.settings();
     quiet.client_info = false;
     test_client one(context, quiet);
     test_client other(context, members.settings());

@@ -84,23 +84,23 @@ std::string shard(const std::vector<std::int64_t>& slots, const std::vector<seen
     return list({bulk("slots"), list(ranges), bulk("nodes"), list(all)}, map);
 }
 
-config of_cluster()
+redis_config of_cluster()
 {
-    return config("redis+cluster://seed:7000");
+    return redis_config("redis+cluster://seed:7000");
 }
 
-const config::address asked{"seed", 7000};
+const redis_config::address asked{"seed", 7000};
 
 std::string describe(const topology& t)
 {
-    const auto name = [](const config::address& at) {
+    const auto name = [](const redis_config::address& at) {
         return at.host + ':' + std::to_string(at.port);
     };
     std::string result;
     for (const topology::range& each : t.ranges)
         result += std::to_string(each.first) + '-' + std::to_string(each.last) + '=' +
                   name(t.masters.at(each.master)) + ' ';
-    for (const config::address& each : t.others)
+    for (const redis_config::address& each : t.others)
         result += '+' + name(each) + ' ';
     return result;
 }
@@ -180,11 +180,11 @@ BOOST_AUTO_TEST_CASE(redirection_names_kind_slot_and_address)
     using kind = redirection::kind;
     const redirection moved = read_redirection("MOVED 3999 127.0.0.1:6381");
     BOOST_TEST((moved.what == kind::moved && moved.slot == 3999));
-    BOOST_TEST((moved.where == config::address{"127.0.0.1", 6381}));
+    BOOST_TEST((moved.where == redis_config::address{"127.0.0.1", 6381}));
     const redirection ask = read_redirection("ASK 0 host.example:1");
-    BOOST_TEST((ask.what == kind::ask && ask.where == config::address{"host.example", 1}));
+    BOOST_TEST((ask.what == kind::ask && ask.where == redis_config::address{"host.example", 1}));
     BOOST_TEST((read_redirection("MOVED 16383 2001:db8::1:6379").where ==
-                config::address{"2001:db8::1", 6379}));
+                redis_config::address{"2001:db8::1", 6379}));
     BOOST_TEST((read_redirection("TRYAGAIN Multiple keys request during rehashing of slot").what ==
                 kind::try_again));
     BOOST_TEST((read_redirection("CLUSTERDOWN The cluster is down").what == kind::down));
@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_SUITE(topologies)
 
 BOOST_AUTO_TEST_CASE(topology_is_read_from_cluster_shards)
 {
-    const config settings = of_cluster();
+    const redis_config settings = of_cluster();
     for (const char map : {'%', '*'}) {
         const auto found = read_shards(
             read(list({shard({0, 5460, 9000, 9000},
@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(topology_is_read_from_cluster_shards)
 
 BOOST_AUTO_TEST_CASE(topology_prefers_the_online_master)
 {
-    const config settings = of_cluster();
+    const redis_config settings = of_cluster();
     const seen_node dead{"master", "10.0.0.1", 7001, "10.0.0.1", "fail"};
     const seen_node next{"master", "10.0.0.4", 7004, "10.0.0.4", "online"};
     for (const auto& nodes : {std::vector{dead, next}, std::vector{next, dead}}) {
@@ -337,7 +337,7 @@ BOOST_AUTO_TEST_CASE(topology_prefers_the_online_master)
 
 BOOST_AUTO_TEST_CASE(node_without_a_host_is_at_the_address_of_the_sender)
 {
-    const config settings = of_cluster();
+    const redis_config settings = of_cluster();
     for (const char* unknown : {"", "?"}) {
         const auto found = read_shards(
             read(list({shard({0, 16383}, {{"master", "", 7001, unknown, "online"}})})), asked,
@@ -349,7 +349,7 @@ BOOST_AUTO_TEST_CASE(node_without_a_host_is_at_the_address_of_the_sender)
 
 BOOST_AUTO_TEST_CASE(node_without_an_endpoint_is_at_its_address)
 {
-    const config settings = of_cluster();
+    const redis_config settings = of_cluster();
     for (const char* unknown : {"", "?"}) {
         const auto found = read_shards(
             read(list({shard({0, 16383}, {{"master", "10.0.0.9", 7001, unknown, "online"}})})),
@@ -361,7 +361,7 @@ BOOST_AUTO_TEST_CASE(node_without_an_endpoint_is_at_its_address)
 
 BOOST_AUTO_TEST_CASE(topology_over_tls_has_the_tls_ports)
 {
-    const config settings("rediss+cluster://seed");
+    const redis_config settings("rediss+cluster://seed");
     const auto found = read_shards(
         read(list({shard({0, 16383}, {{"master", "10.0.0.1", 7001, "10.0.0.1", "online"}})})),
         asked, address_reading(settings));
@@ -371,7 +371,7 @@ BOOST_AUTO_TEST_CASE(topology_over_tls_has_the_tls_ports)
 
 BOOST_AUTO_TEST_CASE(topology_is_read_from_cluster_slots)
 {
-    const config settings = of_cluster();
+    const redis_config settings = of_cluster();
     const auto at = [](std::string_view host, int port) {
         return list({bulk(host), number(port), bulk("id"), list({})});
     };
@@ -385,29 +385,29 @@ BOOST_AUTO_TEST_CASE(topology_is_read_from_cluster_slots)
 
 BOOST_AUTO_TEST_CASE(address_map_translates_addresses)
 {
-    config settings = of_cluster();
+    redis_config settings = of_cluster();
     settings.address_map = {{{"10.0.0.1", 7001}, {"gate", 9001}},
                             {{"10.0.0.1", 0}, {"gate", 0}},
                             {{"10.0.0.2", 0}, {"gate", 9002}}};
     const address_reading reached(settings);
-    BOOST_TEST((reached({"10.0.0.1", 7001}, asked) == config::address{"gate", 9001}));
-    BOOST_TEST((reached({"10.0.0.1", 7002}, asked) == config::address{"gate", 7002}));
-    BOOST_TEST((reached({"10.0.0.2", 7002}, asked) == config::address{"gate", 9002}));
-    BOOST_TEST((reached({"10.0.0.3", 7003}, asked) == config::address{"10.0.0.3", 7003}));
+    BOOST_TEST((reached({"10.0.0.1", 7001}, asked) == redis_config::address{"gate", 9001}));
+    BOOST_TEST((reached({"10.0.0.1", 7002}, asked) == redis_config::address{"gate", 7002}));
+    BOOST_TEST((reached({"10.0.0.2", 7002}, asked) == redis_config::address{"gate", 9002}));
+    BOOST_TEST((reached({"10.0.0.3", 7003}, asked) == redis_config::address{"10.0.0.3", 7003}));
 }
 
 BOOST_AUTO_TEST_CASE(address_map_translates_an_address_only_once)
 {
-    config settings = of_cluster();
+    redis_config settings = of_cluster();
     settings.address_map = {{{"one", 0}, {"two", 0}}, {{"two", 0}, {"one", 0}}};
     const address_reading reached(settings);
-    BOOST_TEST((reached({"one", 7001}, asked) == config::address{"two", 7001}));
-    BOOST_TEST((reached({"two", 7001}, asked) == config::address{"one", 7001}));
+    BOOST_TEST((reached({"one", 7001}, asked) == redis_config::address{"two", 7001}));
+    BOOST_TEST((reached({"two", 7001}, asked) == redis_config::address{"one", 7001}));
 }
 
 BOOST_AUTO_TEST_CASE(malformed_or_empty_topology_is_rejected)
 {
-    const config settings = of_cluster();
+    const redis_config settings = of_cluster();
     const address_reading reached(settings);
     for (const std::string& text :
          {list({}), list({list({})}), bulk("text"), number(1),

@@ -39,9 +39,9 @@ constexpr std::size_t listens = 14; ///< The index of that flag in the words of 
 struct cluster_fixture : test::masters_fixture, store_listener
 {
     explicit cluster_fixture(const char* layout, const client_info& client = {})
-        : cluster_fixture(config("redis+cluster://a:7000?layout="s + layout), client)
+        : cluster_fixture(redis_config("redis+cluster://a:7000?layout="s + layout), client)
     {}
-    explicit cluster_fixture(const config& settings, const client_info& client = {})
+    explicit cluster_fixture(const redis_config& settings, const client_info& client = {})
     {
         all.client = client;
         all.map = {{0, 5460, "a"}, {5461, 10922, "b"}, {10923, 16383, "c"}};
@@ -49,7 +49,7 @@ struct cluster_fixture : test::masters_fixture, store_listener
         open(settings);
     }
 
-    void open(const config& settings)
+    void open(const redis_config& settings)
     {
         made = make_store(settings, environment());
         call([&] { made->open(strand, *this); });
@@ -606,7 +606,7 @@ BOOST_AUTO_TEST_CASE(connecting_node_of_an_ask_survives_a_map_without_it)
 BOOST_AUTO_TEST_CASE(address_in_a_redirection_is_translated_by_the_address_map)
 {
     for (const std::string& kind : {"-MOVED"s, "-ASK"s}) {
-        config settings("redis+cluster://a:7000?layout=redisson");
+        redis_config settings("redis+cluster://a:7000?layout=redisson");
         settings.address_map = {{{"10.0.0.4", 7000}, {"d", 9000}}};
         cluster_fixture f(settings);
         f.acquire(name_in(0));
@@ -937,7 +937,7 @@ BOOST_AUTO_TEST_CASE(cluster_without_a_map_is_reported_once)
     f.call([&] { f.made->close(); });
     f.lost.clear();
     f.all.instead["CLUSTER"] = "-ERR This instance has cluster support disabled\r\n";
-    f.made = make_store(config("redis+cluster://a:7000"), f.environment());
+    f.made = make_store(redis_config("redis+cluster://a:7000"), f.environment());
     f.call([&] { f.made->open(f.strand, f); });
     f.advance(1s);
     BOOST_TEST_REQUIRE(f.lost.size() == 1u); // and not with each attempt
@@ -957,7 +957,7 @@ BOOST_AUTO_TEST_CASE(map_of_a_failed_node_is_ignored)
         f.lost.clear();
         f.all.wires.clear();
         f.all.down = all ? std::set<std::string>{"a", "b"} : std::set<std::string>{"a"};
-        f.open(config("redis+cluster://a:7000,b:7000?layout=redisson"));
+        f.open(redis_config("redis+cluster://a:7000,b:7000?layout=redisson"));
         for (const auto& each : f.all.wires)
             BOOST_TEST(each->asked_for_map == (each->host == "b" && !all));
         BOOST_TEST(f.connected.empty() == all);
@@ -976,7 +976,7 @@ BOOST_AUTO_TEST_CASE(missing_map_is_explained_by_the_error_of_a_node)
         f.lost.clear();
         f.all.silent = {silent};
         f.all.instead["CLUSTER"] = "-NOPERM no CLUSTER for this user\r\n";
-        f.open(config("redis+cluster://a:7000,b:7000?layout=redisson"));
+        f.open(redis_config("redis+cluster://a:7000,b:7000?layout=redisson"));
         f.advance(2500ms);
         BOOST_TEST_REQUIRE(f.lost.size() == 1u);
         BOOST_TEST((f.lost[0].second == errc::permission_denied));

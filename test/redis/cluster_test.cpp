@@ -36,11 +36,11 @@ cluster_deployment& deployment()
 class cluster_lab : public store_lab
 {
 public:
-    explicit cluster_lab(config::key_layout keys) : keys_(keys) { deployment().clear(); }
+    explicit cluster_lab(redis_config::key_layout keys) : keys_(keys) { deployment().clear(); }
 
     std::shared_ptr<store> make_store() override
     {
-        config settings(deployment().url());
+        redis_config settings(deployment().url());
         settings.layout = keys_;
         settings.reconnect = 5ms;
         return make_redis_store(settings);
@@ -53,14 +53,14 @@ public:
     void clear() override { deployment().clear(); }
 
 private:
-    const config::key_layout keys_;
+    const redis_config::key_layout keys_;
 };
 
 /// In a cluster, the layout `redisson` rejects some names.
-bool add_contract(config::key_layout keys)
+bool add_contract(redis_config::key_layout keys)
 {
     for (const testing::contract_case& each : testing::store_contract()) {
-        if (keys == config::key_layout::redisson &&
+        if (keys == redis_config::key_layout::redisson &&
             each.name == std::string_view("any_bytes_make_a_name"))
             continue;
         boost::unit_test::framework::current_auto_test_suite().add(boost::unit_test::make_test_case(
@@ -76,17 +76,17 @@ bool add_contract(config::key_layout keys)
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(native)
-const bool added = add_contract(config::key_layout::native);
+const bool added = add_contract(redis_config::key_layout::native);
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(redisson)
-const bool added = add_contract(config::key_layout::redisson);
+const bool added = add_contract(redis_config::key_layout::redisson);
 BOOST_AUTO_TEST_SUITE_END()
 
 namespace {
 
 /// A client of the cluster, connected by the layout of this run.
-config in_cluster()
+redis_config in_cluster()
 {
     return at(deployment().url());
 }
@@ -410,7 +410,7 @@ BOOST_AUTO_TEST_CASE(replica_of_any_shard_confirms_its_locks)
 BOOST_AUTO_TEST_CASE(new_client_reaches_the_cluster_by_any_node)
 {
     for (std::size_t i = 0; i < deployment().size(); ++i) { // replicas, too
-        config settings = in_cluster();
+        redis_config settings = in_cluster();
         settings.addresses = {{"127.0.0.1", 1}, {"127.0.0.1", deployment().node(i).port()}};
         client_thread locks(settings);
         BOOST_TEST(!locks.release(take(locks)));
@@ -427,7 +427,7 @@ BOOST_AUTO_TEST_CASE(user_and_password_are_sent_to_every_node)
     for (std::size_t i = 0; i < deployment().size(); ++i)
         deployment().connect(i).done(
             {"ACL", "SETUSER", "app", "on", ">se%cret", "~*", "&*", "+@all"});
-    config settings = in_cluster();
+    redis_config settings = in_cluster();
     settings.user = "app";
     settings.password = "se%cret";
     {
@@ -451,7 +451,7 @@ BOOST_AUTO_TEST_CASE(user_and_password_are_sent_to_every_node)
 // The rights that docs/production.md lists for one server and for a cluster.
 BOOST_AUTO_TEST_CASE(documented_rights_are_sufficient_in_a_cluster)
 {
-    const std::string user = tested_layout() == config::key_layout::native
+    const std::string user = tested_layout() == redis_config::key_layout::native
                                  ? "leasehold"
                                  : "leasehold_and_redisson";
     std::vector<std::vector<std::string>> commands;
@@ -466,7 +466,7 @@ BOOST_AUTO_TEST_CASE(documented_rights_are_sufficient_in_a_cluster)
         permit_conditional_deletes(there, user);
         there.done({"ACL", "LOG", "RESET"});
     }
-    config settings = in_cluster();
+    redis_config settings = in_cluster();
     settings.user = user;
     settings.password = "secret";
     {
@@ -494,7 +494,7 @@ BOOST_AUTO_TEST_CASE(documented_rights_are_sufficient_in_a_cluster)
 BOOST_AUTO_TEST_CASE(cluster_url_of_a_single_server_is_not_supported)
 {
     const redis_server single({}, {.tcp = true});
-    config settings = in_cluster();
+    redis_config settings = in_cluster();
     settings.addresses = {{"127.0.0.1", single.port()}};
     client_thread locks(settings);
     BOOST_TEST((locks.lock(stock, patient()).code == errc::not_supported));
@@ -502,8 +502,8 @@ BOOST_AUTO_TEST_CASE(cluster_url_of_a_single_server_is_not_supported)
 
 BOOST_AUTO_TEST_CASE(server_url_of_a_cluster_is_not_supported)
 {
-    config settings = in_cluster();
-    settings.store = config::kind::redis;
+    redis_config settings = in_cluster();
+    settings.kind = redis_config::deployment::server;
     settings.addresses.resize(1);
     client_thread locks(settings);
     BOOST_TEST((locks.lock(stock, patient()).code == errc::not_supported));
@@ -514,7 +514,7 @@ BOOST_AUTO_TEST_CASE(name_whose_keys_cross_slots_needs_the_native_layout)
     client_thread locks(in_cluster());
     for (const std::string name : {"a{", "a}b", "{}x", "{", "}"}) {
         taken got = locks.lock(name, patient());
-        if (tested_layout() == config::key_layout::native) {
+        if (tested_layout() == redis_config::key_layout::native) {
             BOOST_TEST(!got.code, name);
             BOOST_TEST(!locks.release(std::move(got.held)));
         }
@@ -660,7 +660,7 @@ BOOST_AUTO_TEST_CASE(R3_hanging_master_does_not_delay_renewals_at_others)
 BOOST_AUTO_TEST_CASE(R3_hanging_master_does_not_delay_locks_at_others)
 {
     cluster_deployment broken({.replicas = false, .node_timeout = 60s});
-    config settings = at(broken.url());
+    redis_config settings = at(broken.url());
     settings.timeout = settings.health_check = 60s; // no timeout ends the requests
     client_thread locks(settings);
     const std::string hanging = broken.name_at(0);
@@ -696,7 +696,7 @@ BOOST_AUTO_TEST_CASE(announced_addresses_are_translated)
         {.replicas = false, .announces = [&](std::size_t, std::uint16_t port) {
              return std::vector<std::string>{"cluster-announce-port " + announced(port)};
          }});
-    config settings = at(hidden.url());
+    redis_config settings = at(hidden.url());
     for (std::size_t i = 0; i < hidden.size(); ++i) {
         const std::uint16_t port = hidden.node(i).port();
         settings.address_map.push_back(

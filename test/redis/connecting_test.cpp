@@ -140,7 +140,7 @@ struct told
     std::string observer;
 };
 
-told failure(const config& settings)
+told failure(const redis_config& settings)
 {
     client_thread user(settings);
     user.seen().wait_for(seen::disconnected);
@@ -180,12 +180,12 @@ std::string closed_port()
 
 BOOST_AUTO_TEST_CASE(first_attempt_follows_the_order_of_the_resolver)
 {
-    BOOST_TEST((order(dialer(config())) == three));
+    BOOST_TEST((order(dialer(redis_config())) == three));
 }
 
 BOOST_AUTO_TEST_CASE(address_that_answered_last_is_tried_first)
 {
-    const config settings;
+    const redis_config settings;
     dialer dials(settings);
     reached(dials, three[2], true);
     reached(dials, three[1], true);
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(address_that_answered_last_is_tried_first)
 
 BOOST_AUTO_TEST_CASE(address_that_accepts_without_an_answer_is_tried_last)
 {
-    const config settings;
+    const redis_config settings;
     dialer dials(settings);
     reached(dials, three[0], true);
     reached(dials, three[0], false);
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(address_that_accepts_without_an_answer_is_tried_last)
 
 BOOST_AUTO_TEST_CASE(each_of_several_addresses_gets_a_share_of_the_timeout)
 {
-    const config settings;
+    const redis_config settings;
     dialer dials(settings);
     dials.begin();
     dials.accepted(three[0], 4);

@@ -160,7 +160,7 @@ struct given_environment final : environment
         : side(std::move(of)), time(by)
     {}
 
-    std::unique_ptr<connection> make_connection(const asio::any_io_executor&, const config&,
+    std::unique_ptr<connection> make_connection(const asio::any_io_executor&, const redis_config&,
                                                 connection::complaint told) override
     {
         side->complain = std::move(told);
@@ -208,7 +208,7 @@ struct fixture
     test::manual_time time;
     std::shared_ptr<server_side> side = std::make_shared<server_side>(strand);
     std::shared_ptr<given_environment> from = std::make_shared<given_environment>(side, time);
-    config settings{"redis://server?reconnect=100"};
+    redis_config settings{"redis://server?reconnect=100"};
 };
 
 struct recorder final : transport_observer
@@ -280,7 +280,7 @@ struct owned_fixture : transport_fixture
 {
     explicit owned_fixture(std::string_view url) : transport_fixture()
     {
-        settings = config(url);
+        settings = redis_config(url);
         open(make_owned_transport(settings, from));
     }
     owned_fixture() { open(make_owned_transport(settings, from)); }

@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(disconnected_holder_loses_its_lease_before_the_next_grant)
 {
     redis_server server;
     fault_proxy proxy(server);
-    client_thread cut(config(proxy.url()));
+    client_thread cut(redis_config(proxy.url()));
     client_thread other(server);
     lease held = take(cut, promised());
     auto waiting = other.start_lock(stock, long_leases());
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(next_waiter_does_not_inherit_the_grace)
     redis_server server;
     resp_client store = server.connect();
     fault_proxy proxy(server);
-    client_thread locks(config(proxy.url()));
+    client_thread locks(redis_config(proxy.url()));
     client_thread other(server);
     lease warm = take(locks, long_leases(), "another"); // so that the client is connected
     lock_options first = promised();
@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(user_without_info_gets_a_lease_without_grace)
     resp_client store = server.connect();
     store.done(
         {"ACL", "SETUSER", "some", "on", ">secret", "allkeys", "allchannels", "+@all", "-info"});
-    config as_some(server.unix_url());
+    redis_config as_some(server.unix_url());
     as_some.user = "some";
     as_some.password = "secret";
     client_thread some(as_some);
@@ -316,10 +316,11 @@ BOOST_AUTO_TEST_CASE(store_without_heartbeats_rejects_the_option)
     const auto refused = [](errc with) {
         return [with](const boost::system::system_error& failed) { return failed.code() == with; };
     };
-    config other(server.unix_url());
-    other.layout = config::key_layout::redisson;
-    for (const config& each : {other, config("memory:"), config("redis+cluster://127.0.0.1:1"),
-                               config("redlock://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3")}) {
+    redis_config other(server.unix_url());
+    other.layout = redis_config::key_layout::redisson;
+    for (const redis_config& each :
+         {other, redis_config("redis+cluster://127.0.0.1:1"),
+          redis_config("redlock://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3")}) {
         client_thread locks(each);
         BOOST_CHECK_EXCEPTION(mutex(locks.locks(), stock, promised()), boost::system::system_error,
                               refused(errc::not_supported));

@@ -29,7 +29,8 @@ constexpr auto patient = 30s;
 class local_client
 {
 public:
-    explicit local_client(const config& settings) : locks(context, settings, seen)
+    explicit local_client(const redis_config& settings)
+        : locks(context, make_redis_store(settings), seen)
     {
         locks.async_run([this](error_code) { ended_ = true; });
     }
@@ -248,7 +249,7 @@ BOOST_AUTO_TEST_CASE(row_27_forked_child_does_not_affect_the_lock)
     resp_client store = server.connect();
     lock_options options = leases_of(20s);
     options.renew_interval = 20ms;
-    config settings = at(server);
+    redis_config settings = at(server);
     settings.health_check = 50ms; // a connection that continues in the child sends a message soon
     local_client forking(settings);
     taken held = forking.lock(options);

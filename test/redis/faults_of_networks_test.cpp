@@ -43,7 +43,7 @@ struct network
 };
 
 // A text that occurs only in such a request, for a name without a waiter.
-const bool native = tested_layout() == config::key_layout::native;
+const bool native = tested_layout() == redis_config::key_layout::native;
 const std::string acquire_sha = native ? "\r\nNX\r\n" : redis_store::acquire_script().sha;
 const std::string release_sha = native ? redis_store::of_native().release.sha
                                        : redis_store::release_script().sha;
@@ -320,7 +320,7 @@ BOOST_FIXTURE_TEST_CASE(row_16_reply_after_the_lease_time_grants_nothing, networ
 // A stalled network delivers a request long after its caller is gone. The request must reject
 // itself, or it would orphan the lock.
 BOOST_FIXTURE_TEST_CASE(row_16_request_after_its_limit_is_rejected_by_the_script, network,
-                        *only_on(config::key_layout::redisson))
+                        *only_on(redis_config::key_layout::redisson))
 {
     acquire_and_release(far, 0); // so that the time of the server is known
     proxy.stall_requests();
@@ -336,7 +336,7 @@ BOOST_FIXTURE_TEST_CASE(row_16_request_after_its_limit_is_rejected_by_the_script
 
 // The fast path of `native` has no limit of its own, so the orphaned lock is released.
 BOOST_FIXTURE_TEST_CASE(row_16_request_after_its_limit_is_undone, network,
-                        *only_on(config::key_layout::native))
+                        *only_on(redis_config::key_layout::native))
 {
     acquire_and_release(far, 0);
     proxy.stall_requests();
@@ -478,7 +478,7 @@ BOOST_FIXTURE_TEST_CASE(row_23_release_cut_at_every_byte_frees_the_lock, cuts)
 }
 
 BOOST_FIXTURE_TEST_CASE(row_24_request_executed_twice_has_the_effect_of_one, network,
-                        *only_on(config::key_layout::redisson))
+                        *only_on(redis_config::key_layout::redisson))
 {
     monitor seen(server);
     lease held = take(far);
@@ -544,7 +544,7 @@ BOOST_FIXTURE_TEST_CASE(row_24_request_executed_twice_has_the_effect_of_one, net
 // A copy of an acquire arrives when the caller has long released, and finds that its limit has
 // passed.
 BOOST_FIXTURE_TEST_CASE(row_24_acquire_repeated_after_its_limit_is_rejected, network,
-                        *only_on(config::key_layout::redisson))
+                        *only_on(redis_config::key_layout::redisson))
 {
     monitor seen(server);
     acquire_and_release(far, 0, leases_of(200ms));
@@ -594,7 +594,8 @@ struct doomed
     client_thread near{server};
     std::shared_ptr<recording_observer> seen = std::make_shared<recording_observer>();
     std::unique_ptr<boost::asio::io_context> context = std::make_unique<boost::asio::io_context>(1);
-    std::unique_ptr<client> locks = std::make_unique<client>(*context, at(proxy.url()), seen);
+    std::unique_ptr<client> locks = std::make_unique<client>(
+        *context, make_redis_store(at(proxy.url())), seen);
 };
 
 } // namespace
@@ -721,7 +722,7 @@ BOOST_FIXTURE_TEST_CASE(row_25_destroyed_client_releases_its_locks, doomed)
     context->run();
     nothing_is_held();
 
-    locks = std::make_unique<client>(*context, at(proxy.url()), seen);
+    locks = std::make_unique<client>(*context, make_redis_store(at(proxy.url())), seen);
     locks->async_run([](error_code) {});
     std::optional<taken> held;
     lock_of(long_leases()).async_lock([&](error_code code, lease got) {

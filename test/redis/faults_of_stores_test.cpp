@@ -419,7 +419,7 @@ BOOST_AUTO_TEST_CASE(row_20_user_without_rights_gets_permission_denied)
     redis_server server;
     server.connect().done(
         {"ACL", "SETUSER", "guest", "on", ">secret", "~*", "&*", "+@all", "-eval", "-evalsha"});
-    config settings = at(server);
+    redis_config settings = at(server);
     settings.user = "guest";
     settings.password = "wrong";
     client_thread unauthorized(settings);
@@ -432,7 +432,7 @@ BOOST_AUTO_TEST_CASE(row_20_user_without_rights_gets_permission_denied)
 // Without this, callers without a limit would wait forever.
 BOOST_AUTO_TEST_CASE(row_20_permanent_error_ends_a_lock_without_limit)
 {
-    const auto told = [](const redis_server& server, const config& settings, errc code,
+    const auto told = [](const redis_server& server, const redis_config& settings, errc code,
                          const std::string& words) {
         client_thread user(settings);
         BOOST_TEST((user.lock(stock, long_leases()).code == code));
@@ -447,7 +447,7 @@ BOOST_AUTO_TEST_CASE(row_20_permanent_error_ends_a_lock_without_limit)
     };
     {
         redis_server server;
-        config settings = at(server);
+        redis_config settings = at(server);
         settings.database = 16;
         told(server, settings, errc::invalid_option, "DB index is out of range");
     }

@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_after_a_restored_snapshot)
         std::filesystem::copy_file(copy, snapshot,
                                    std::filesystem::copy_options::overwrite_existing);
         server.start();
-        if (tested_layout() == config::key_layout::redisson) // `native` raises it at once
+        if (tested_layout() == redis_config::key_layout::redisson) // `native` raises it at once
             BOOST_TEST_REQUIRE(server.connect().string({"GET", stock_fence}) == old);
         fence = grants(b, a, fence, 2);
     }
@@ -146,11 +146,11 @@ BOOST_AUTO_TEST_CASE(fences_rise_after_a_snapshot_with_a_lock)
 }
 
 BOOST_AUTO_TEST_CASE(fences_rise_after_the_counter_has_expired,
-                     *only_on(config::key_layout::redisson))
+                     *only_on(redis_config::key_layout::redisson))
 {
     redis_server server;
     resp_client store = server.connect();
-    config settings = at(server);
+    redis_config settings = at(server);
     settings.fence_retention = 1s;
     client_thread a(settings);
     client_thread b(settings);
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_after_the_counter_has_expired,
 // INCRBY does not read the clock. While the counter is ahead of the clock, no client draws more
 // fences than it needs.
 BOOST_AUTO_TEST_CASE(fences_rise_by_one_while_the_counter_is_ahead_of_the_clock,
-                     *only_on(config::key_layout::native))
+                     *only_on(redis_config::key_layout::native))
 {
     redis_server server;
     resp_client store = server.connect();
@@ -184,9 +184,9 @@ BOOST_AUTO_TEST_CASE(fences_rise_with_a_counter_that_never_expires)
 {
     redis_server server;
     resp_client store = server.connect();
-    config settings = at(server);
-    if (settings.layout == config::key_layout::redisson)
-        settings.fence_retention = config::forever;
+    redis_config settings = at(server);
+    if (settings.layout == redis_config::key_layout::redisson)
+        settings.fence_retention = redis_config::forever;
     client_thread a(settings);
     client_thread b(settings);
     std::uint64_t fence = grants(a, b, 0);

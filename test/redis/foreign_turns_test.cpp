@@ -17,7 +17,7 @@ using namespace leasehold::test;
 class busy_client
 {
 public:
-    busy_client(const config& where, const lock_options& options, std::atomic<bool>& stop)
+    busy_client(const redis_config& where, const lock_options& options, std::atomic<bool>& stop)
         : stop_(stop), client_(where), thread_([this, options] { run(options); })
     {}
     ~busy_client() { stop_ = true; }
@@ -56,8 +56,8 @@ BOOST_AUTO_TEST_SUITE(external_turns)
 BOOST_AUTO_TEST_CASE(external_client_acquires_a_busy_lock)
 {
     const redis_server server;
-    config where = at(server);
-    where.layout = config::key_layout::native;
+    redis_config where = at(server);
+    where.layout = redis_config::key_layout::native;
     lock_options options = long_leases();
     options.handoff_count = 0;
     options.foreign_turns = 50;

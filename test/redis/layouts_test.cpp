@@ -9,8 +9,8 @@
 #include "redis/commands/slot_floors.hpp"
 #include "redis/protocol/server_clock.hpp"
 
-#include <leasehold/config.hpp>
 #include <leasehold/diagnostics.hpp>
+#include <leasehold/redis.hpp>
 
 #include <boost/redis/request.hpp>
 
@@ -807,8 +807,8 @@ BOOST_AUTO_TEST_SUITE(lock_presence)
 
 namespace {
 
-constexpr auto redisson = config::key_layout::redisson;
-constexpr auto native_keys = config::key_layout::native;
+constexpr auto redisson = redis_config::key_layout::redisson;
+constexpr auto native_keys = redis_config::key_layout::native;
 const std::string owner_of_a = "11111111-1111-1111-1111-111111111111:1";
 
 renewal of_a(std::string_view entry)
@@ -817,19 +817,19 @@ renewal of_a(std::string_view entry)
 }
 
 template <class Write>
-words asked_by(Write write, config::key_layout keys, std::string_view entry)
+words asked_by(Write write, redis_config::key_layout keys, std::string_view entry)
 {
     boost::redis::request to;
     write(keys, of_a(entry), to);
     return words_in(to);
 }
 
-void prolong_by_name(config::key_layout keys, const renewal& held, boost::redis::request& to)
+void prolong_by_name(redis_config::key_layout keys, const renewal& held, boost::redis::request& to)
 {
     prolong(keys, held, false, to);
 }
 
-void prolong_by_text(config::key_layout keys, const renewal& held, boost::redis::request& to)
+void prolong_by_text(redis_config::key_layout keys, const renewal& held, boost::redis::request& to)
 {
     prolong(keys, held, true, to);
 }
@@ -874,7 +874,7 @@ BOOST_AUTO_TEST_CASE(renewal_by_script_hash_names_lock_and_acquisition)
 
 BOOST_AUTO_TEST_CASE(renewal_by_script_text_needs_no_cached_script)
 {
-    for (const config::key_layout keys : {redisson, native_keys}) {
+    for (const redis_config::key_layout keys : {redisson, native_keys}) {
         words by_name = asked_by(prolong_by_name, keys, "e");
         BOOST_TEST_REQUIRE(by_name.size() > 2u);
         by_name[0] = "EVAL";

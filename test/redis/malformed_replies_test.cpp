@@ -33,7 +33,7 @@ const std::string stock = "stock";
 /// A text that occurs only in acquires, and not in the first request of a new connection.
 std::string in_acquires()
 {
-    return tested_layout() == config::key_layout::native ? "\r\nNX\r\n" : fence_key_of(stock);
+    return tested_layout() == redis_config::key_layout::native ? "\r\nNX\r\n" : fence_key_of(stock);
 }
 
 std::string repeat(const std::string& text, std::size_t times)
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(malformed_input_is_survived_on_a_thread_pool)
     deployment there;
     there.proxy.forge("HELLO", one_of_each());
     boost::asio::thread_pool pool(1);
-    client user(pool.get_executor(), at(there.proxy.url()));
+    client user(pool.get_executor(), make_redis_store(at(there.proxy.url())));
     std::promise<void> ended;
     user.async_run([&](error_code) { ended.set_value(); });
     there.proxy.wait_until_ended();

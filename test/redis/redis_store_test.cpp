@@ -28,13 +28,13 @@ using namespace leasehold;
 using namespace leasehold::test;
 using namespace leasehold::test::contract;
 
-config at(const redis_server& server)
+redis_config at(const redis_server& server)
 {
-    config settings;
+    redis_config settings;
     settings.unix_socket = server.socket();
     settings.reconnect = 5ms;
     // Applies to the tests after the contract.
-    settings.layout = config::key_layout::redisson;
+    settings.layout = redis_config::key_layout::redisson;
     return settings;
 }
 
@@ -80,8 +80,8 @@ class native_lab final : public own_lab
 public:
     std::shared_ptr<store> make_store() override
     {
-        config settings = at(server);
-        settings.layout = config::key_layout::native;
+        redis_config settings = at(server);
+        settings.layout = redis_config::key_layout::native;
         return make_redis_store(settings);
     }
 };
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(missing_script_keeps_the_order_of_several_batches)
     fault_proxy proxy(lab.server);
     redis_application application(proxy.port());
     asio::io_context context;
-    store_session session(context, make_redis_store(application.connection(), config()));
+    store_session session(context, make_redis_store(application.connection(), redis_config()));
     session.wait_until_connected();
     for (int round = 0; round < 20; ++round) {
         lab.command({"SCRIPT", "FLUSH"});
@@ -495,7 +495,7 @@ BOOST_AUTO_TEST_CASE(permanent_error_of_a_server_is_reported_at_once)
             own_lab lab(each.options);
             if (!each.command.empty())
                 BOOST_TEST(lab.command(each.command) == "OK");
-            config settings = at(lab.server);
+            redis_config settings = at(lab.server);
             settings.database = each.database;
             if (each.words == std::string_view("select"))
                 settings.database = 1;
@@ -642,8 +642,8 @@ BOOST_AUTO_TEST_CASE(receivers_are_known_only_with_rights_to_publish_and_subscri
     }
     redis_application application(lab.server.socket());
     asio::io_context context;
-    store_session without(context,
-                          make_redis_store(application.connection(), config::key_layout::redisson));
+    store_session without(
+        context, make_redis_store(application.connection(), redis_config::key_layout::redisson));
     without.wait_until_connected();
     BOOST_TEST(!known(without));
 }
@@ -661,13 +661,13 @@ BOOST_AUTO_TEST_CASE(layout_can_be_chosen_without_wake_ups)
         BOOST_TEST((session.release(leave("lock", "a:1")).reply.result == left_t::freed));
         return type;
     };
-    using layout = config::key_layout;
+    using layout = redis_config::key_layout;
     const auto connection = application.connection();
     BOOST_TEST(type_of_a_lock(make_redis_store(connection)) == "string");
     BOOST_TEST(type_of_a_lock(make_redis_store(connection, layout::native)) == "string");
     BOOST_TEST(type_of_a_lock(make_redis_store(connection, layout::redisson)) == "hash");
     BOOST_TEST(type_of_a_lock(make_redis_store(connection, std::nullopt)) == "string");
-    config with_wakeups = at(lab.server); // which selects the layout as well
+    redis_config with_wakeups = at(lab.server); // which selects the layout as well
     BOOST_TEST(type_of_a_lock(make_redis_store(connection, with_wakeups)) == "hash");
 }
 
@@ -678,12 +678,12 @@ BOOST_AUTO_TEST_CASE(wake_ups_from_several_servers_are_rejected)
     redis_application application(lab.server.socket());
     for (const char* url : {"redis+cluster://h1,h2", "redlock://h1,h2,h3"}) {
         try {
-            static_cast<void>(make_redis_store(application.connection(), config(url)));
+            static_cast<void>(make_redis_store(application.connection(), redis_config(url)));
             BOOST_ERROR(url);
         }
         catch (const boost::system::system_error& error) {
             BOOST_TEST((error.code() == errc::invalid_option));
-            BOOST_TEST(std::string(error.what()).find("must be redis or sentinel") !=
+            BOOST_TEST(std::string(error.what()).find("must be server or sentinel") !=
                        std::string::npos);
         }
     }
@@ -750,7 +750,7 @@ BOOST_AUTO_TEST_CASE(user_without_script_load_and_publish_can_lock)
 BOOST_AUTO_TEST_CASE(wrong_password_is_reported_and_never_connects)
 {
     own_lab lab({"--requirepass", "right"});
-    config settings = at(lab.server);
+    redis_config settings = at(lab.server);
     asio::io_context context;
     settings.password = "wrong";
     store_session session(context, make_redis_store(settings));
@@ -771,7 +771,7 @@ BOOST_AUTO_TEST_CASE(database_and_user_of_the_settings_are_used)
 {
     own_lab lab;
     lab.command({"ACL", "SETUSER", "alice", "on", ">word", "~*", "&*", "+@all"});
-    config settings = at(lab.server);
+    redis_config settings = at(lab.server);
     settings.user = "alice";
     settings.password = "word";
     settings.database = 3;
@@ -887,10 +887,10 @@ BOOST_AUTO_TEST_CASE(infinite_retention_removes_the_ttl_of_a_counter)
 {
     own_lab lab;
     const std::string counter = "redisson_lock_token:{lock}";
-    config limited = at(lab.server);
+    redis_config limited = at(lab.server);
     limited.fence_retention = 60s;
-    config for_ever = at(lab.server);
-    for_ever.fence_retention = config::forever;
+    redis_config for_ever = at(lab.server);
+    for_ever.fence_retention = redis_config::forever;
     asio::io_context context;
     store_session a(context, make_redis_store(limited)), b(context, make_redis_store(for_ever));
     a.wait_until_connected();
@@ -921,7 +921,7 @@ BOOST_AUTO_TEST_CASE(repeatedly_lost_connection_is_restored_each_time)
 BOOST_AUTO_TEST_CASE(missing_server_is_reported_once_as_unavailable)
 {
     asio::io_context context;
-    config settings;
+    redis_config settings;
     settings.reconnect = 1ms;
     settings.unix_socket = "/nonexistent/socket";
     store_session session(context, make_redis_store(settings));
@@ -945,7 +945,7 @@ BOOST_AUTO_TEST_CASE(late_acquire_of_a_stopped_server_takes_nothing)
 {
     for (const bool borrowed : both) {
         const auto lab = make_lab(borrowed);
-        config settings = at(lab->server);
+        redis_config settings = at(lab->server);
         settings.timeout = 30ms;
         const auto app = borrowed ? std::make_unique<redis_application>(lab->server.socket())
                                   : nullptr;
@@ -988,12 +988,11 @@ BOOST_AUTO_TEST_CASE(invalid_store_settings_are_rejected)
             return error.code() == errc::invalid_option;
         });
     };
-    refused([] { return make_redis_store(config("memory:")); });
     refused([] { return make_redis_store(std::shared_ptr<boost::redis::connection>()); });
-    refused([] { return make_redis_store(nullptr, config()); });
-    refused([] { return make_redis_store(config("rediss://host?ca=/nonexistent")); });
+    refused([] { return make_redis_store(nullptr, redis_config()); });
+    refused([] { return make_redis_store(redis_config("rediss://host?ca=/nonexistent")); });
     refused([] {
-        config none;
+        redis_config none;
         none.addresses.clear();
         return make_redis_store(none);
     });

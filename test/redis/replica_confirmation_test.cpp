@@ -39,8 +39,9 @@ struct confirmation_fixture : test::masters_fixture, store_listener
         if (kind != "redis://")
             all.map = {{0, 5460, "a"}, {5461, 16383, "b"}};
         all.answer = [this](const std::string&, const words& asked) { return answer(asked); };
-        made = make_store(config(std::string(kind) + "a:7000?layout=redisson" + std::string(more)),
-                          environment());
+        made = make_store(
+            redis_config(std::string(kind) + "a:7000?layout=redisson" + std::string(more)),
+            environment());
         call([&] { made->open(strand, *this); });
         poll();
     }

@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(Q2_user_without_wait_gets_the_error_of_the_server)
     replicated_server servers(1);
     servers.master().connect().done(
         {"ACL", "SETUSER", "careless", "on", "nopass", "~*", "&*", "+@all", "-wait"});
-    config settings = at(servers.master());
+    redis_config settings = at(servers.master());
     settings.user = "careless";
     settings.password = "none";
     client_thread one(settings);

@@ -393,7 +393,7 @@ struct guarded_stream_fixture
     tcp::acceptor listening{context, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0)};
     tcp::socket server{context};
     boost::redis::detail::buffered_logger log;
-    redis_store::dialer dials{config()};
+    redis_store::dialer dials{redis_config()};
     stream reader{executor(context.get_executor(), dials),
                   boost::asio::ssl::context(boost::asio::ssl::context::tls_client)};
 };

@@ -11,8 +11,8 @@
 
 #include <leasehold/client_info.hpp>
 #include <leasehold/clock.hpp>
-#include <leasehold/config.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/redis.hpp>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
@@ -206,7 +206,7 @@ struct scripted_environment final : redis_store::environment
     scripted_environment(masters& servers, const common_time& by) : all(servers), time(by) {}
 
     std::unique_ptr<redis_store::connection> make_connection(
-        const asio::any_io_executor& strand, const config& settings,
+        const asio::any_io_executor& strand, const redis_config& settings,
         redis_store::connection::complaint) override
     {
         const auto made = std::make_shared<wire>();

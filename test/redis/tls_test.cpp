@@ -20,14 +20,14 @@ const lock_options patient{.wait_limit = 20s};
 
 bool can_lock(const std::string& url)
 {
-    client_thread user{config(url)};
+    client_thread user{redis_config(url)};
     auto mine = get(user.start_lock("stock", patient));
     return !mine.code && mine.held.valid() && !user.release(std::move(mine.held));
 }
 
 error_code refusal(const std::string& url)
 {
-    client_thread user{config(url)};
+    client_thread user{redis_config(url)};
     auto mine = get(user.start_lock("stock", {.wait_limit = 300ms}));
     return mine.code;
 }
@@ -36,7 +36,7 @@ error_code refusal(const std::string& url)
 std::string name_asked_for(const std::string& host, const std::string& query)
 {
     tls_greeting greeting;
-    const client_thread user{config(greeting.url(host, query) + "&reconnect=10")};
+    const client_thread user{redis_config(greeting.url(host, query) + "&reconnect=10")};
     return greeting.name();
 }
 
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(certificate_authority_is_read_again_for_each_connection)
     const certificate other(there.files, "other", "DNS:localhost");
     const std::string authority = there.files.file("authority.pem");
     std::filesystem::copy_file(there.own.text, authority);
-    client_thread user(config(there.url("localhost", "ca=" + authority)));
+    client_thread user(redis_config(there.url("localhost", "ca=" + authority)));
     BOOST_TEST(user.lock("stock", patient).held.valid());
 
     // While the file cannot be read, each attempt fails with that cause.

@@ -1,7 +1,6 @@
 // The traits of each store on Redis.
 #include <boost/test/unit_test.hpp>
 
-#include <leasehold/config.hpp>
 #include <leasehold/redis.hpp>
 #include <leasehold/store.hpp>
 
@@ -41,7 +40,7 @@ std::string text_of(const store_traits& can)
 
 std::string traits_of(const std::string& url)
 {
-    return text_of(make_redis_store(config(url))->traits());
+    return text_of(make_redis_store(redis_config(url))->traits());
 }
 
 } // namespace
@@ -80,15 +79,15 @@ BOOST_AUTO_TEST_CASE(traits_of_an_application_connection_depend_on_wake_ups)
 {
     boost::asio::io_context context;
     const auto connection = std::make_shared<boost::redis::connection>(context);
-    using layout = config::key_layout;
+    using layout = redis_config::key_layout;
     const auto of = [](const std::shared_ptr<store>& made) { return text_of(made->traits()); };
     BOOST_TEST(of(make_redis_store(connection, layout::native)) ==
                "queues describes_holders dead_holder_grace");
     BOOST_TEST(of(make_redis_store(connection, layout::redisson)) ==
                "announces queues refuses_late describes_holders");
-    BOOST_TEST(of(make_redis_store(connection, config("redis://a?layout=redisson"))) ==
+    BOOST_TEST(of(make_redis_store(connection, redis_config("redis://a?layout=redisson"))) ==
                "announces queues refuses_late describes_holders replica_acks");
-    BOOST_TEST(of(make_redis_store(connection, config("redis://a"))) ==
+    BOOST_TEST(of(make_redis_store(connection, redis_config("redis://a"))) ==
                "queues describes_holders replica_acks dead_holder_grace");
 }
 

@@ -314,8 +314,8 @@ private:
     [[nodiscard]] testing::connecting how() const
     {
         testing::connecting made;
-        made.limits.layout = is_native() ? leasehold::config::key_layout::native
-                                         : leasehold::config::key_layout::redisson;
+        made.limits.layout = is_native() ? leasehold::redis_config::key_layout::native
+                                         : leasehold::redis_config::key_layout::redisson;
         return made;
     }
 

@@ -65,7 +65,7 @@ struct arguments
     std::string regressions;
     std::uint64_t limit = 100'000;
     mutant only = mutant::none;
-    std::optional<leasehold::config::key_layout> layout;
+    std::optional<leasehold::redis_config::key_layout> layout;
     bool quorum = false;
     bool cluster = false;
 
@@ -96,8 +96,8 @@ arguments parse(int argc, char** argv)
                [&out](const std::string& name) {
                    if (name != "native" && name != "redisson")
                        throw leasehold::test::bad_argument("--layout", name, "native or redisson");
-                   out.layout = name == "native" ? leasehold::config::key_layout::native
-                                                 : leasehold::config::key_layout::redisson;
+                   out.layout = name == "native" ? leasehold::redis_config::key_layout::native
+                                                 : leasehold::redis_config::key_layout::redisson;
                })
         .value("--topology",
                [&out](const std::string& name) {

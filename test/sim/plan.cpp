@@ -232,13 +232,13 @@ testing::connecting make_connection(generator& random)
     return how;
 }
 
-void choose_layout(generator& random, plan& p, std::optional<config::key_layout> wanted)
+void choose_layout(generator& random, plan& p, std::optional<redis_config::key_layout> wanted)
 {
     using product = testing::server::product;
     const bool native = random.below(2) == 0;
-    if (wanted ? *wanted != config::key_layout::native : !native)
+    if (wanted ? *wanted != redis_config::key_layout::native : !native)
         return;
-    p.layout = config::key_layout::native;
+    p.layout = redis_config::key_layout::native;
     p.product = one_of(random, std::array{product::redis_7, product::redis_7, product::redis_6,
                                           product::redis_8_4, product::valkey_9});
     p.may_kill = random.below(8) != 0;
@@ -492,7 +492,7 @@ void close_in_trouble(generator& random, plan& p)
     }
 }
 
-plan make_plain_plan(std::uint64_t seed, std::optional<config::key_layout> layout)
+plan make_plain_plan(std::uint64_t seed, std::optional<redis_config::key_layout> layout)
 {
     generator random(seed);
     plan p;
@@ -522,7 +522,7 @@ plan make_plain_plan(std::uint64_t seed, std::optional<config::key_layout> layou
 
 } // namespace
 
-plan make_plan(std::uint64_t seed, std::optional<config::key_layout> layout)
+plan make_plan(std::uint64_t seed, std::optional<redis_config::key_layout> layout)
 {
     plan p = make_plain_plan(seed, layout);
     replicate(p);
@@ -701,7 +701,7 @@ bool occurs_in_clusters(fault_kind kind) noexcept
     return std::find(cluster_faults.begin(), cluster_faults.end(), kind) != cluster_faults.end();
 }
 
-plan make_cluster_plan(std::uint64_t seed, std::optional<config::key_layout> layout)
+plan make_cluster_plan(std::uint64_t seed, std::optional<redis_config::key_layout> layout)
 {
     using product = testing::server::product;
     generator random(seed + 7'000'000'003);

@@ -2,6 +2,7 @@
 #define LEASEHOLD_TEST_SIM_PLAN_HPP
 
 #include <leasehold/options.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/testing/world.hpp>
 
 #include <algorithm>
@@ -160,7 +161,7 @@ struct external_client
 struct plan
 {
     std::uint64_t seed = 0;
-    config::key_layout layout = config::key_layout::redisson;
+    redis_config::key_layout layout = redis_config::key_layout::redisson;
     testing::server::product product = testing::server::product::redis_7;
     bool may_kill = true;       ///< The user may end connections.
     bool replicated = false;    ///< A replica has to confirm each lock.
@@ -191,7 +192,10 @@ struct plan
     [[nodiscard]] bool leaves_free() const noexcept;
     [[nodiscard]] bool is_quorum() const noexcept { return members != 0; }
     [[nodiscard]] bool is_cluster() const noexcept { return shards != 0; }
-    [[nodiscard]] bool is_native() const noexcept { return layout == config::key_layout::native; }
+    [[nodiscard]] bool is_native() const noexcept
+    {
+        return layout == redis_config::key_layout::native;
+    }
 };
 
 /// A separate connection, with time limits for which `to_notice` holds.
@@ -199,14 +203,14 @@ struct plan
 
 /// @param layout Without it, each layout has half of the seeds.
 [[nodiscard]] plan make_plan(std::uint64_t seed,
-                             std::optional<config::key_layout> layout = std::nullopt);
+                             std::optional<redis_config::key_layout> layout = std::nullopt);
 
 /// A plan of a quorum of servers.
 [[nodiscard]] plan make_quorum_plan(std::uint64_t seed);
 
 /// A plan of a cluster.
 [[nodiscard]] plan make_cluster_plan(std::uint64_t seed,
-                                     std::optional<config::key_layout> layout = std::nullopt);
+                                     std::optional<redis_config::key_layout> layout = std::nullopt);
 
 } // namespace leasehold::test::sim
 

@@ -353,8 +353,8 @@ plan plan_from_text(std::istream& text)
         if (kind == "seed")
             p.seed = std::stoull(value);
         else if (kind == "layout")
-            p.layout = index_of(layouts, value) == 0 ? config::key_layout::native
-                                                     : config::key_layout::redisson;
+            p.layout = index_of(layouts, value) == 0 ? redis_config::key_layout::native
+                                                     : redis_config::key_layout::redisson;
         else if (kind == "server")
             p.product = static_cast<testing::server::product>(index_of(products, value));
         else if (kind == "may_kill")

@@ -32,7 +32,7 @@ bool contains(const std::vector<std::string>& all, std::string_view one)
 
 std::string counter_of(const lock_request& asked)
 {
-    if (asked.layout == config::key_layout::native)
+    if (asked.layout == redis_config::key_layout::native)
         return std::string(redis_store::native::fence_key);
     std::string key;
     redis_store::fence_key(asked.name, key);

@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(waiter_is_notified_by_the_next_master)
 {
     scene s;
     testing::connecting how;
-    how.limits.layout = leasehold::config::key_layout::native;
+    how.limits.layout = leasehold::redis_config::key_layout::native;
     party& a = s.add(how);
     party& b = s.add(how);
     a.lock();
@@ -206,7 +206,8 @@ BOOST_AUTO_TEST_CASE(subscriptions_are_restored_after_a_restart)
 {
     scene s;
     testing::connecting how;
-    how.limits.layout = leasehold::config::key_layout::redisson; // with a channel for each name
+    how.limits.layout =
+        leasehold::redis_config::key_layout::redisson; // with a channel for each name
     party& a = s.add(how);
     const std::vector<std::string> names = {"one", "two", "three"};
     // Clients that publish their releases there and do not use the queue.

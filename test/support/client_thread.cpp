@@ -31,22 +31,22 @@ void wait_until(const std::function<bool()>& reached, std::chrono::milliseconds 
     }
 }
 
-config at(const std::string& url)
+redis_config at(const std::string& url)
 {
-    config settings(url);
+    redis_config settings(url);
     settings.layout = tested_layout();
     settings.reconnect = std::chrono::milliseconds(5);
     settings.client_info = false; // tests read the keys of locks
     return settings;
 }
 
-config at(const redis_server& server)
+redis_config at(const redis_server& server)
 {
     return at(server.unix_url());
 }
 
-client_thread::client_thread(const config& settings)
-    : client_(std::make_unique<client>(context_, settings, observer_))
+client_thread::client_thread(const redis_config& settings)
+    : client_(std::make_unique<client>(context_, make_redis_store(settings), observer_))
 {
     ended_ = begin<error_code>([&](auto handler) { client_->async_run(std::move(handler)); });
     thread_ = std::jthread([this] { context_.run(); });

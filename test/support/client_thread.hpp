@@ -7,6 +7,7 @@
 #include <leasehold/client.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/mutex.hpp>
+#include <leasehold/redis.hpp>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -50,15 +51,15 @@ void wait_until(const std::function<bool()>& reached,
                 std::chrono::milliseconds limit = std::chrono::seconds(20));
 
 /// The config of a store for tests, which reconnects fast.
-config at(const redis_server& server);
-config at(const std::string& url);
+redis_config at(const redis_server& server);
+redis_config at(const std::string& url);
 
 /// A client that runs on its own thread, for tests that block. Its leases must be destroyed before
 /// it.
 class client_thread
 {
 public:
-    explicit client_thread(const config& settings);
+    explicit client_thread(const redis_config& settings);
     explicit client_thread(const redis_server& server) : client_thread(at(server)) {}
     ~client_thread();
     client_thread(const client_thread&) = delete;

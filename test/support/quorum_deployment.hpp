@@ -3,7 +3,7 @@
 
 #include "support/redis_server.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -34,9 +34,9 @@ public:
     }
 
     /// Settings that reconnect fast.
-    [[nodiscard]] config settings() const
+    [[nodiscard]] redis_config settings() const
     {
-        config made(url());
+        redis_config made(url());
         made.reconnect = std::chrono::milliseconds(5);
         return made;
     }

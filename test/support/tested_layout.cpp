@@ -9,7 +9,7 @@ namespace {
 
 bool is_native()
 {
-    return tested_layout() == config::key_layout::native;
+    return tested_layout() == redis_config::key_layout::native;
 }
 
 std::string entries_key_of(const std::string& name)
@@ -25,16 +25,16 @@ std::string value_of(resp_client& server, const std::string& name)
 
 } // namespace
 
-config::key_layout tested_layout()
+redis_config::key_layout tested_layout()
 {
-    static const config::key_layout asked = [] {
+    static const redis_config::key_layout asked = [] {
         const char* const text = std::getenv("LEASEHOLD_TEST_LAYOUT");
         if (text == nullptr)
-            return config().layout;
+            return redis_config().layout;
         if (text == std::string_view("native"))
-            return config::key_layout::native;
+            return redis_config::key_layout::native;
         if (text == std::string_view("redisson"))
-            return config::key_layout::redisson;
+            return redis_config::key_layout::redisson;
         throw std::invalid_argument("LEASEHOLD_TEST_LAYOUT is '" + std::string(text) +
                                     "', must be native or redisson");
     }();

@@ -3,7 +3,7 @@
 
 #include "support/resp_client.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace leasehold::test {
 
 /// The layout of this run: that of the environment variable LEASEHOLD_TEST_LAYOUT, `native` or
 /// `redisson`, otherwise the default. Programs that a test starts use the same.
-[[nodiscard]] config::key_layout tested_layout();
+[[nodiscard]] redis_config::key_layout tested_layout();
 
 /// The key of the fences of the name.
 [[nodiscard]] std::string fence_key_of(const std::string& name);

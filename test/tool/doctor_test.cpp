@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(clock_that_steps_between_two_readings_is_a_problem)
         const redis_server server(safe_options, {.environment = clock.environment()});
         boost::asio::io_context context;
         server_connection connection(context, {}, {}, server.socket());
-        const config where(server.unix_url());
+        const redis_config where(server.unix_url());
         server_facts facts = examine(connection, where, {}, "orders:1");
         clock.advance(step);
         facts.clock.push_back(look_at_clock(connection));
@@ -382,7 +382,7 @@ BOOST_AUTO_TEST_CASE(each_fact_of_a_server_causes_its_finding)
         if (!each.scripts.empty())
             facts.scripts = each.scripts;
         findings found;
-        judge_server(facts, config(each.url), 50ms, found);
+        judge_server(facts, redis_config(each.url), 50ms, found);
         // Every cluster gets the note that replicas follow asynchronously.
         std::erase_if(found, [](const finding& of) { return of.how_bad == level::note; });
         std::string text;
@@ -573,7 +573,7 @@ BOOST_AUTO_TEST_CASE(replicas_that_do_not_follow_cannot_take_over)
     server_facts facts = good_facts();
     facts.info["slave0"] = "ip=10.0.0.2,port=6379,state=wait_bgsave,offset=0,lag=0";
     findings found;
-    judge_server(facts, config("redis+sentinel://127.0.0.1/main"), 50ms, found);
+    judge_server(facts, redis_config("redis+sentinel://127.0.0.1/main"), 50ms, found);
     BOOST_TEST(std::any_of(found.begin(), found.end(), [](const finding& each) {
         return each.how_bad == level::warning && each.why == "If it fails, no server takes over.";
     }));
@@ -599,7 +599,7 @@ words missing(test::resp_client& client, server_connection& server, const std::s
                    rights);
     server_facts facts;
     facts.user = "locks";
-    ask_rights(server, config(url), "orders:1", facts);
+    ask_rights(server, redis_config(url), "orders:1", facts);
     BOOST_TEST_REQUIRE(facts.rights.has_value());
     words found;
     for (const right& each : *facts.rights) {

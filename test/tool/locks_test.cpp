@@ -54,9 +54,9 @@ struct fixture : tool_runs
     [[nodiscard]] resp_client raw() const { return server.connect(); }
 
     /// The settings of clients that write their record.
-    [[nodiscard]] config with_client_info() const
+    [[nodiscard]] redis_config with_client_info() const
     {
-        config settings = at(server);
+        redis_config settings = at(server);
         settings.client_info = true;
         return settings;
     }
@@ -65,14 +65,14 @@ struct fixture : tool_runs
 /// The layout with heartbeats. A quorum has its own keys, so one layout is enough.
 boost::test_tools::assertion_result in_the_layout_native(boost::unit_test::test_unit_id)
 {
-    return tested_layout() == config::key_layout::native;
+    return tested_layout() == redis_config::key_layout::native;
 }
 
 /// Writes the key of a lock whose holder does not exist.
 void abandon(resp_client& server, const std::string& name, int number)
 {
     // As clients of this library write it and other libraries do not.
-    const std::string mark = tested_layout() == config::key_layout::native ? "lh:" : "";
+    const std::string mark = tested_layout() == redis_config::key_layout::native ? "lh:" : "";
     const std::string owner = "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:" + std::to_string(number);
     take_for(server, name, mark + owner, 60s);
 }
@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(break_refuses_acquisitions_that_are_not_of_the_owner)
 {
     const std::string owner = "5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:1";
     resp_client there = raw();
-    if (tested_layout() == config::key_layout::native) {
+    if (tested_layout() == redis_config::key_layout::native) {
         there.done({"SET", "stock", "lh:" + owner + "|e", "PX", "60000"});
     }
     else {
@@ -443,7 +443,7 @@ BOOST_AUTO_TEST_CASE(locks_of_a_cluster_are_listed_and_broken)
     cluster_deployment cluster(
         {.replicas = false, .options = {"--cluster-require-full-coverage", "no"}});
     {
-        config settings(cluster.url());
+        redis_config settings(cluster.url());
         settings.layout = tested_layout();
         client_thread one(settings);
         client_thread two(settings);
@@ -480,7 +480,7 @@ BOOST_AUTO_TEST_CASE(locks_behind_sentinels_are_listed_and_broken)
 {
     sentinel_deployment sentinel;
     {
-        config settings(sentinel.url());
+        redis_config settings(sentinel.url());
         settings.layout = tested_layout();
         client_thread one(settings);
         const lease held = take(one, "stock");

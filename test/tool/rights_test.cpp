@@ -32,7 +32,7 @@ using servers_of_test = std::vector<redis_server*>;
 
 bool is_native()
 {
-    return tested_layout() == config::key_layout::native;
+    return tested_layout() == redis_config::key_layout::native;
 }
 
 /// The rights of the documented command after this text.
@@ -95,7 +95,7 @@ std::string as_person(const std::string& url)
 class held_lock
 {
 public:
-    explicit held_lock(config settings)
+    explicit held_lock(redis_config settings)
     {
         settings.client_info = true;
         holder_ = std::make_unique<client_thread>(settings);
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(documented_rights_suffice_in_a_cluster)
     servers_of_test nodes;
     for (std::size_t i = 0; i < cluster.size(); ++i)
         nodes.push_back(&cluster.node(i));
-    config settings(cluster.url());
+    redis_config settings(cluster.url());
     settings.layout = tested_layout();
     held_lock lock(settings);
     words rights = looking() + rights_behind("In a cluster, on each node, also these; there");

@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(server_replies_over_tcp_and_over_a_local_socket)
     for (const std::string& url :
          {"redis://:a%20b@127.0.0.1:" + std::to_string(server.port()) + "/3",
           "unix://:a%20b@" + server.socket() + "?db=3"}) {
-        servers found(context, config(url));
+        servers found(context, redis_config(url));
         BOOST_TEST(found.size() == 1u);
         BOOST_TEST(found.ask("key", {"SET", "key", "value"}).text == "OK");
         const auto answers = found.connection(0).ask_all({{"GET", "key"}, {"NONSENSE"}, {"INFO"}});
@@ -79,15 +79,16 @@ BOOST_AUTO_TEST_CASE(server_replies_over_tcp_and_over_a_local_socket)
         BOOST_TEST(answers.at(2).text.find("db3:keys=1") != std::string::npos);
         BOOST_CHECK_THROW(static_cast<void>(found.connection(0).demand({"NONSENSE"})), refused);
     }
-    BOOST_CHECK_THROW(static_cast<void>(servers(context, config(server.unix_url())).connection(0)),
-                      refused);
+    BOOST_CHECK_THROW(
+        static_cast<void>(servers(context, redis_config(server.unix_url())).connection(0)),
+        refused);
 }
 
 BOOST_AUTO_TEST_CASE(unreachable_server_is_named_and_reconnected_later)
 {
     redis_server server;
     boost::asio::io_context context;
-    servers found(context, config(server.unix_url() + "?timeout=300"));
+    servers found(context, redis_config(server.unix_url() + "?timeout=300"));
     const auto fails = [&](std::string_view words) {
         BOOST_CHECK_EXCEPTION(static_cast<void>(found.ask("key", {"PING"})), unreachable,
                               [&](const unreachable& failed) {
@@ -112,7 +113,7 @@ BOOST_AUTO_TEST_CASE(signal_ends_the_wait_for_a_reply)
 {
     redis_server server;
     boost::asio::io_context context;
-    servers found(context, config(server.unix_url()));
+    servers found(context, redis_config(server.unix_url()));
     BOOST_TEST(found.ask("key", {"PING"}).text == "PONG");
     boost::asio::signal_set signals(context, SIGUSR1);
     signals.async_wait([&](const auto&...) { interrupt(context); });
@@ -126,7 +127,7 @@ BOOST_AUTO_TEST_CASE(cluster_keys_are_found_after_their_slots_have_moved)
 {
     test::cluster_deployment cluster;
     boost::asio::io_context context;
-    servers found(context, config(cluster.url()));
+    servers found(context, redis_config(cluster.url()));
     BOOST_TEST(found.size() == 3u);
     std::vector<servers::keyed_command> writes;
     for (int i = 0; i < 100; ++i) {

@@ -24,7 +24,7 @@ using leasehold::tool::unreachable;
 std::string refusal(const std::string& url)
 {
     boost::asio::io_context context;
-    servers found(context, config(url));
+    servers found(context, redis_config(url));
     try {
         BOOST_TEST(found.ask("key", {"PING"}).text == "PONG");
         return {};

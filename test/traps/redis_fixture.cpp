@@ -10,18 +10,18 @@ redis_fixture::redis_fixture(std::vector<std::string> options, redis_setup setup
       raw(*connection)
 {}
 
-config redis_fixture::direct() const
+redis_config redis_fixture::direct() const
 {
-    config settings(server.unix_url());
+    redis_config settings(server.unix_url());
     settings.layout = tested_layout();
     settings.reconnect = 10ms;
     settings.client_info = false; // tests read the keys of locks
     return settings;
 }
 
-config redis_fixture::through(const fault_proxy& proxy)
+redis_config redis_fixture::through(const fault_proxy& proxy)
 {
-    config settings(proxy.url());
+    redis_config settings(proxy.url());
     settings.layout = tested_layout();
     settings.reconnect = 10ms;
     settings.client_info = false; // tests read the keys of locks
@@ -41,7 +41,7 @@ std::int64_t redis_fixture::left(const std::string& name)
 std::map<std::string, std::string> redis_fixture::fields(const std::string& name)
 {
     std::map<std::string, std::string> all;
-    if (tested_layout() == config::key_layout::native) {
+    if (tested_layout() == redis_config::key_layout::native) {
         if (const std::string owner = holder_of(raw, name); !owner.empty())
             all[owner] = std::to_string(holds_of(raw, name));
         return all;

@@ -7,6 +7,8 @@
 #include "support/tested_layout.hpp"
 #include "traps/test_client.hpp"
 
+#include <leasehold/redis.hpp>
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -31,8 +33,8 @@ struct redis_fixture
     } ///< Call after the server was started again.
 
     /// The settings of a client without a proxy.
-    [[nodiscard]] config direct() const;
-    [[nodiscard]] static config through(const fault_proxy&); ///< The same through a proxy.
+    [[nodiscard]] redis_config direct() const;
+    [[nodiscard]] static redis_config through(const fault_proxy&); ///< The same through a proxy.
 
     [[nodiscard]] bool exists(const std::string& name);
     [[nodiscard]] std::int64_t left(const std::string& name); ///< PTTL.

@@ -73,8 +73,8 @@ void started::cancel(asio::cancellation_type type) const
     state_->signal.emit(type);
 }
 
-test_client::test_client(asio::io_context& on, const config& settings)
-    : context(on), locks(on, settings, saw)
+test_client::test_client(asio::io_context& on, const redis_config& settings)
+    : context(on), locks(on, make_redis_store(settings), saw)
 {
     locks.async_run(told_code(run));
 }

@@ -5,11 +5,11 @@
 #include "support/run.hpp"
 
 #include <leasehold/client.hpp>
-#include <leasehold/config.hpp>
 #include <leasehold/lease.hpp>
 #include <leasehold/mutex.hpp>
 #include <leasehold/options.hpp>
 #include <leasehold/owner.hpp>
+#include <leasehold/redis.hpp>
 
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/io_context.hpp>
@@ -57,7 +57,7 @@ private:
 class test_client
 {
 public:
-    test_client(asio::io_context& context, const config& settings);
+    test_client(asio::io_context& context, const redis_config& settings);
     test_client(asio::io_context& context, std::shared_ptr<store> from);
 
     started lock(const std::string& name, const lock_options& how);

@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(F2_lost_reply_over_a_living_connection_orphans_nothing)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
-    config settings = redis_fixture::through(proxy);
+    redis_config settings = redis_fixture::through(proxy);
     settings.timeout = 400ms;
     test_client a(s.context, settings);
     test_client b(s.context, s.direct());
@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_CASE(F7_repeated_release_does_not_affect_the_next_owner)
     run_until(s.context, [&] { return b.count(kind::waiting) >= 2; }, ample);
     s.proxy.refuse();
     // The fast path finds a waiter, and does nothing.
-    const bool native = tested_layout() == config::key_layout::native;
+    const bool native = tested_layout() == redis_config::key_layout::native;
     s.proxy.forward_then_reset(native ? redis_store::of_native().leave.sha
                                       : redis_store::of_line().leave.sha);
     const started op = s.a.release(held);
@@ -338,7 +338,7 @@ BOOST_AUTO_TEST_CASE(F8_client_destroyed_during_an_outage_ends_its_operations)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
-    config settings = redis_fixture::through(proxy);
+    redis_config settings = redis_fixture::through(proxy);
     settings.timeout = 10min; // so that only the end of the client stops its requests
     settings.health_check = 10min;
     lease held;

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(R4_ten_thousand_leases_are_renewed_in_bounded_batches)
 {
     constexpr std::uint64_t locks = 10'000;
     // The keys of the fence counters: one for all names, or one for each.
-    const std::int64_t counters = tested_layout() == config::key_layout::native ? 1 : locks;
+    const std::int64_t counters = tested_layout() == redis_config::key_layout::native ? 1 : locks;
     redis_fixture s;
     fault_proxy proxy(s.server);
     test_client a(s.context, redis_fixture::through(proxy));
@@ -314,7 +314,7 @@ BOOST_AUTO_TEST_CASE(R8_observer_can_lock_again_when_a_lease_is_lost)
     };
     redis_fixture s;
     const auto saw = std::make_shared<meddler>();
-    client locks(s.context, s.direct(), saw);
+    client locks(s.context, make_redis_store(s.direct()), saw);
     saw->locks = &locks;
     locks.async_run([](error_code) {});
     bool taken = false;

@@ -15,9 +15,9 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 
-config as(const redis_fixture& s, const std::string& user)
+redis_config as(const redis_fixture& s, const std::string& user)
 {
-    config settings = s.direct();
+    redis_config settings = s.direct();
     settings.user = user;
     settings.password = "secret";
     return settings;
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(S2_denied_keys_and_wrong_credentials_are_reported)
     BOOST_TEST(other.code() == error_code(errc::permission_denied));
     BOOST_TEST(!s.exists("other"));
 
-    config wrong = as(s, "narrow");
+    redis_config wrong = as(s, "narrow");
     wrong.password = "wrong";
     test_client b(s.context, wrong);
     const started refused = b.lock("mine", leased(long_time));
@@ -364,7 +364,7 @@ BOOST_AUTO_TEST_CASE(S4_key_of_another_type_is_reported_and_left_unchanged)
     s.raw.done({"RPUSH", "list", "a", "b"});
     for (const char* name : {"text", "list"}) {
         // For this layout, a string is a lock of another library.
-        if (tested_layout() == config::key_layout::native && std::string(name) == "text")
+        if (tested_layout() == redis_config::key_layout::native && std::string(name) == "text")
             continue;
         const started once = a.try_lock(name, leased(long_time));
         run_until(s.context, once);
@@ -516,7 +516,7 @@ BOOST_AUTO_TEST_CASE(P3_shutdown_ends_without_a_responsive_server)
 {
     redis_fixture s;
     fault_proxy proxy(s.server);
-    config settings = redis_fixture::through(proxy);
+    redis_config settings = redis_fixture::through(proxy);
     settings.timeout = 10min; // so that only the end of the client stops its requests
     settings.health_check = 10min;
     test_client a(s.context, settings);

@@ -399,10 +399,11 @@ BOOST_AUTO_TEST_CASE(fences_rise_after_an_old_snapshot)
     BOOST_TEST(next.fence() > newest);
 }
 
-BOOST_AUTO_TEST_CASE(fences_rise_while_the_counter_expires, *only_on(config::key_layout::redisson))
+BOOST_AUTO_TEST_CASE(fences_rise_while_the_counter_expires,
+                     *only_on(redis_config::key_layout::redisson))
 {
     redis_fixture s;
-    config settings = s.direct();
+    redis_config settings = s.direct();
     settings.fence_retention = 1s;
     test_client a(s.context, settings);
     lease held = a.take("lock", leased(long_time));

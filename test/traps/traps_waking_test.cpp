@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(W3_waiter_acquires_a_deleted_key_without_a_ttl)
 {
     redis_fixture s;
     test_client b(s.context, s.direct());
-    if (tested_layout() == config::key_layout::native)
+    if (tested_layout() == redis_config::key_layout::native)
         s.raw.done({"SET", "lock", "somebody:1"});
     else
         s.raw.done({"HSET", "lock", "somebody:1", "1"});
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(P1_client_without_wake_ups_polls_rarely_for_all_its_waiters
 {
     redis_fixture s;
     s.raw.done({"ACL", "SETUSER", "deaf", "on", ">secret", "~*", "&*", "+@all", "-subscribe"});
-    config settings = s.direct();
+    redis_config settings = s.direct();
     settings.user = "deaf";
     settings.password = "secret";
     test_client b(s.context, settings);
@@ -268,7 +268,8 @@ BOOST_AUTO_TEST_CASE(P1_commands_per_handover_are_bounded)
     BOOST_TEST(after - before <= clients * (clients + 1));
 }
 
-BOOST_AUTO_TEST_CASE(P2_number_of_channels_returns_to_zero, *only_on(config::key_layout::redisson))
+BOOST_AUTO_TEST_CASE(P2_number_of_channels_returns_to_zero,
+                     *only_on(redis_config::key_layout::redisson))
 {
     constexpr int names = 200;
     redis_fixture s;
@@ -317,7 +318,8 @@ BOOST_FIXTURE_TEST_CASE(release_wakes_a_remote_waiter_within_a_round_trip, one_h
     BOOST_TEST(waiter.lease().fence() > fence);
 }
 
-BOOST_AUTO_TEST_CASE(redisson_clients_wake_and_are_woken, *only_on(config::key_layout::redisson))
+BOOST_AUTO_TEST_CASE(redisson_clients_wake_and_are_woken,
+                     *only_on(redis_config::key_layout::redisson))
 {
     redis_fixture s;
     resp_client listener = s.server.connect();
@@ -347,7 +349,7 @@ BOOST_AUTO_TEST_CASE(redisson_clients_wake_and_are_woken, *only_on(config::key_l
 // A Redisson client waits on the release channel. It gets the lock although clients of this library
 // always hold it and hand it to the next in their queue.
 BOOST_AUTO_TEST_CASE(external_client_acquires_a_lock_beside_a_queue,
-                     *only_on(config::key_layout::redisson))
+                     *only_on(redis_config::key_layout::redisson))
 {
     redis_fixture s;
     resp_client listener = s.server.connect();
@@ -389,7 +391,7 @@ BOOST_AUTO_TEST_CASE(external_client_acquires_a_lock_beside_a_queue,
 // The external client polls again at once, and could otherwise hold the lock until its free time
 // ends.
 BOOST_AUTO_TEST_CASE(external_client_gets_one_turn_and_not_the_next,
-                     *only_on(config::key_layout::redisson))
+                     *only_on(redis_config::key_layout::redisson))
 {
     redis_fixture s;
     test_client b(s.context, s.direct());

@@ -158,7 +158,7 @@ int bench_command::run(const command_line::words& given)
         throw usage_error("only options are allowed as arguments");
     if (prefix_.empty())
         throw usage_error("--prefix is empty; it must be a text");
-    config where = read_url(url_);
+    redis_config where = read_url(url_);
     where.client_info = false; // leaves nothing on the server
     std::random_device random;
     jobs all({where, prefix_ + std::to_string(random()) + ':', time_, coroutines_});

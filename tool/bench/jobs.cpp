@@ -34,11 +34,11 @@ lock_options patience()
 class session
 {
 public:
-    session(const config& where, std::size_t clients, std::chrono::milliseconds time)
+    session(const redis_config& where, std::size_t clients, std::chrono::milliseconds time)
         : signals_(context_, SIGINT, SIGTERM), time_(time)
     {
         for (std::size_t i = 0; i < clients; ++i)
-            clients_.emplace_back(context_, where).async_run(asio::detached);
+            clients_.emplace_back(context_, make_redis_store(where)).async_run(asio::detached);
         signals_.async_wait([this](const error_code& ended, int number) {
             if (!ended)
                 signal_ = number;

@@ -3,7 +3,7 @@
 
 #include "measurements.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis.hpp>
 
 #include <chrono>
 #include <functional>
@@ -14,7 +14,7 @@ namespace leasehold::tool::bench {
 
 struct job_settings
 {
-    config where;
+    redis_config where;
     std::string prefix; ///< The prefix of all names, which no other process uses.
     std::chrono::milliseconds time{};
     std::size_t coroutines = 0;

@@ -144,10 +144,10 @@ void judge_nodes(const std::map<std::string, node>& all, const std::string& told
 
 } // namespace
 
-void look_at_sentinels(boost::asio::io_context& context, const config& where, findings& to)
+void look_at_sentinels(boost::asio::io_context& context, const redis_config& where, findings& to)
 {
     std::map<std::string, std::string> masters;
-    for (const config::address& at : where.addresses) {
+    for (const redis_config::address& at : where.addresses) {
         try {
             server_connection sentinel(context, sentinel_settings_of(where), at);
             const std::string master = look_at_sentinel(sentinel, where.master, to);
@@ -175,10 +175,10 @@ void look_at_sentinels(boost::asio::io_context& context, const config& where, fi
         "If a failover is in progress, wait. Otherwise check the network of the Sentinels.");
 }
 
-void look_at_cluster(boost::asio::io_context& context, const config& where, findings& to)
+void look_at_cluster(boost::asio::io_context& context, const redis_config& where, findings& to)
 {
     bool is_told = false;
-    for (const config::address& at : where.addresses) {
+    for (const redis_config::address& at : where.addresses) {
         try {
             server_connection server(context, settings_of(where), at);
             if (std::exchange(is_told, true))
@@ -209,7 +209,7 @@ void look_at_cluster(boost::asio::io_context& context, const config& where, find
     }
 }
 
-void judge_quorum(const std::vector<server_facts>& all, const config& where, findings& to)
+void judge_quorum(const std::vector<server_facts>& all, const redis_config& where, findings& to)
 {
     const std::size_t members = where.addresses.size();
     const std::size_t needed = where.quorum != 0 ? where.quorum : members / 2 + 1;

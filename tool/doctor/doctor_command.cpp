@@ -104,7 +104,7 @@ public:
     int run(const command_line::words& given) override;
 
 private:
-    void look(const config& where, const config& admin, const std::string& key);
+    void look(const redis_config& where, const redis_config& admin, const std::string& key);
 
     std::string url_;
     std::string admin_ = environment("LEASEHOLD_ADMIN_URL");
@@ -120,21 +120,22 @@ private:
     }
 };
 
-void doctor_command::look(const config& where, const config& admin, const std::string& key)
+void doctor_command::look(const redis_config& where, const redis_config& admin,
+                          const std::string& key)
 {
     boost::asio::io_context context;
     findings& found = report_.found;
     const auto cannot_be_asked = [&](const std::string& server, const std::string& why) {
-        const bool is_member = where.store == config::kind::redlock;
+        const bool is_member = where.kind == redis_config::deployment::quorum;
         found.push_back({is_member ? level::warning : level::problem, "reachable", server, why,
                          is_member ? "One member fewer can grant locks."
                                    : "Its locks cannot be acquired or renewed.",
                          advice_on(why)});
     };
     judge_url(where, found);
-    if (where.store == config::kind::sentinel)
+    if (where.kind == redis_config::deployment::sentinel)
         look_at_sentinels(context, where, found);
-    if (where.store == config::kind::cluster)
+    if (where.kind == redis_config::deployment::cluster)
         look_at_cluster(context, admin, found);
 
     try {
@@ -175,7 +176,7 @@ void doctor_command::look(const config& where, const config& admin, const std::s
     for (const server_facts& each : report_.servers)
         judge_server(each, where, slow_, found);
     judge_clocks(report_.servers, found);
-    if (where.store == config::kind::redlock)
+    if (where.kind == redis_config::deployment::quorum)
         judge_quorum(report_.servers, where, found);
     if (!report_.servers.empty())
         try_lock(where, key, found);
@@ -187,9 +188,9 @@ int doctor_command::run(const command_line::words& given)
         throw usage_error("at most one KEY is allowed");
     if (!given.command.empty())
         throw usage_error("no command is allowed: '" + given.command.front() + "'");
-    const config where = read_url(url_);
-    const config admin = admin_.empty() ? where : read_url(admin_);
-    if (admin.store != where.store)
+    const redis_config where = read_url(url_);
+    const redis_config admin = admin_.empty() ? where : read_url(admin_);
+    if (admin.kind != where.kind)
         throw usage_error("--admin is a URL of another kind; it must name the servers of --url");
     look(where, admin, given.arguments.empty() ? unused_key() : given.arguments.front());
 

@@ -84,7 +84,7 @@ clock_look look_at_clock(server_connection& server)
     return look;
 }
 
-server_facts examine(server_connection& server, const config& where, const std::string& user,
+server_facts examine(server_connection& server, const redis_config& where, const std::string& user,
                      const std::string& key)
 {
     server_facts facts;

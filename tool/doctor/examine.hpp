@@ -4,7 +4,7 @@
 #include "../server/server_connection.hpp"
 #include "server_facts.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis.hpp>
 
 #include <string>
 
@@ -13,7 +13,7 @@ namespace leasehold::tool::doctor {
 /// Queries all facts of a server except a second reading of its clock. Writes nothing.
 /// @param user The user whose rights to lock `key` are queried.
 /// @throws unreachable
-[[nodiscard]] server_facts examine(server_connection& server, const config& where,
+[[nodiscard]] server_facts examine(server_connection& server, const redis_config& where,
                                    const std::string& user, const std::string& key);
 
 /// Reads the clock of a server.

@@ -28,7 +28,7 @@ std::string in_milliseconds(microseconds time)
 class judge
 {
 public:
-    judge(const server_facts& facts, const config& where, milliseconds slow, findings& to)
+    judge(const server_facts& facts, const redis_config& where, milliseconds slow, findings& to)
         : facts_(facts), where_(where), slow_(slow), to_(to)
     {}
 
@@ -59,7 +59,7 @@ private:
 
     bool is_sentinel() const { return facts_.mode() == "sentinel"; }
 
-    bool is_one_of_a_quorum() const { return where_.store == config::kind::redlock; }
+    bool is_one_of_a_quorum() const { return where_.kind == redis_config::deployment::quorum; }
 
     std::string remedy_of_rights() const
     {
@@ -80,7 +80,7 @@ private:
     void rights();
 
     const server_facts& facts_;
-    const config& where_;
+    const redis_config& where_;
     milliseconds slow_;
     findings& to_;
 };
@@ -112,12 +112,12 @@ void judge::version()
     if (!facts_.is_valkey() && !facts_.is_at_least(6, 2))
         add(level::problem, "version", "the server is " + name,
             "It lacks commands that locks need.", "Use Redis 6.2 or newer, or Valkey.");
-    else if (where_.store == config::kind::cluster && !facts_.is_valkey() &&
+    else if (where_.kind == redis_config::deployment::cluster && !facts_.is_valkey() &&
              !facts_.is_at_least(7, 0))
         add(level::warning, "version", "the server is " + name,
             "It has no sharded channels: a release does not notify the waiters, and they poll.",
             "Use Redis 7.0 or newer, or Valkey, in a cluster.");
-    if (facts_.mode() == "cluster" && where_.store != config::kind::cluster)
+    if (facts_.mode() == "cluster" && where_.kind != redis_config::deployment::cluster)
         add(level::problem, "version", "the server is part of a cluster",
             "The library rejects it for this URL, because other nodes have most keys.",
             "Begin the URL with redis+cluster://.");
@@ -247,8 +247,8 @@ void judge::replication()
                 " follow(s)",
             "The server rejects writes: no lock can be acquired or renewed.",
             "Restart replicas, or lower the setting.");
-    const bool fails_over = where_.store == config::kind::sentinel ||
-                            where_.store == config::kind::cluster;
+    const bool fails_over = where_.kind == redis_config::deployment::sentinel ||
+                            where_.kind == redis_config::deployment::cluster;
     if (fails_over && online == 0)
         add(level::warning, "replication", "the master has no replica",
             "If it fails, no server takes over.", "Add one replica, or better two.");
@@ -355,7 +355,7 @@ void judge::rights()
 
 } // namespace
 
-void judge_url(const config& where, findings& to)
+void judge_url(const redis_config& where, findings& to)
 {
     const auto add = [&to](level how_bad, std::string what, std::string why, std::string remedy) {
         to.push_back({how_bad, "url", {}, std::move(what), std::move(why), std::move(remedy)});
@@ -364,19 +364,20 @@ void judge_url(const config& where, findings& to)
         add(level::warning, "the server's certificate is not verified (verify=none)",
             "An attacker on the network can act as the server and grant any lock.",
             "Pass the certificate of the authority that signed it: ?ca=FILE.");
-    const auto is_here = [](const config::address& at) {
+    const auto is_here = [](const redis_config::address& at) {
         return at.host == "localhost" || at.host == "::1" || at.host.starts_with("127.");
     };
     const bool is_local = !where.unix_socket.empty() ||
                           std::all_of(where.addresses.begin(), where.addresses.end(), is_here);
-    if (!where.tls && !is_local && where.store != config::kind::sentinel &&
-        where.store != config::kind::redlock)
+    if (!where.tls && !is_local && where.kind != redis_config::deployment::sentinel &&
+        where.kind != redis_config::deployment::quorum)
         add(level::note, "the connection is not encrypted",
             "An attacker on the network can read the password and act as the server.",
             "Use rediss:// or rediss+cluster://, or a private network.");
 }
 
-void judge_server(const server_facts& facts, const config& where, milliseconds slow, findings& to)
+void judge_server(const server_facts& facts, const redis_config& where, milliseconds slow,
+                  findings& to)
 {
     judge(facts, where, slow, to).all();
 }

@@ -4,7 +4,7 @@
 #include "finding.hpp"
 #include "server_facts.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis.hpp>
 
 #include <chrono>
 #include <vector>
@@ -12,12 +12,12 @@
 // Makes findings from facts, without queries to a server.
 namespace leasehold::tool::doctor {
 
-void judge_url(const config& where, findings& to);
+void judge_url(const redis_config& where, findings& to);
 
 /// Checks one server that keeps locks.
 /// @param slow A round trip that takes longer is reported.
-void judge_server(const server_facts& facts, const config& where, std::chrono::milliseconds slow,
-                  findings& to);
+void judge_server(const server_facts& facts, const redis_config& where,
+                  std::chrono::milliseconds slow, findings& to);
 
 /// Compares the clocks of servers between which a lock may move, or which vote.
 void judge_clocks(const std::vector<server_facts>& all, findings& to);

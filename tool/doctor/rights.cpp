@@ -123,24 +123,24 @@ void add_quorum(const std::string& key, std::vector<use>& to)
     to.push_back({{"publish", channel, "0"}, no_listening});
 }
 
-std::vector<use> uses_of(const config& where, const std::string& key)
+std::vector<use> uses_of(const redis_config& where, const std::string& key)
 {
     std::vector<use> all;
     add_common(key, all);
-    if (where.store == config::kind::redlock) {
+    if (where.kind == redis_config::deployment::quorum) {
         add_quorum(key, all);
         return all;
     }
-    if (where.layout == config::key_layout::native)
+    if (where.layout == redis_config::key_layout::native)
         add_native(key, all);
     else
         add_redisson(key, all);
-    if (where.store == config::kind::cluster) {
+    if (where.kind == redis_config::deployment::cluster) {
         all.push_back({{"cluster", "info"}, no_state});
         all.push_back({{"cluster", "shards"}});
         all.push_back({{"cluster", "slots"}});
         all.push_back({{"asking"}});
-        const std::string channel = where.layout == config::key_layout::native
+        const std::string channel = where.layout == redis_config::key_layout::native
                                         ? "leasehold:turn:{0}:client"
                                         : "redisson_lock__channel:{" + key + '}';
         for (const char* const each : {"ssubscribe", "sunsubscribe", "unsubscribe"})
@@ -174,7 +174,7 @@ void add(right found, std::vector<right>& to)
 
 } // namespace
 
-void ask_rights(server_connection& server, const config& where, const std::string& key,
+void ask_rights(server_connection& server, const redis_config& where, const std::string& key,
                 server_facts& facts)
 {
     const std::vector<use> uses = uses_of(where, key);

@@ -4,7 +4,7 @@
 #include "../server/server_connection.hpp"
 #include "server_facts.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis.hpp>
 
 #include <string>
 
@@ -14,7 +14,7 @@ namespace leasehold::tool::doctor {
 /// executing them. Sets `facts.rights`, or stores in `facts.refused` why the server does not
 /// answer.
 /// @throws unreachable
-void ask_rights(server_connection& server, const config& where, const std::string& key,
+void ask_rights(server_connection& server, const redis_config& where, const std::string& key,
                 server_facts& facts);
 
 } // namespace leasehold::tool::doctor

@@ -3,7 +3,7 @@
 
 #include "finding.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis.hpp>
 
 #include <string>
 
@@ -11,7 +11,7 @@ namespace leasehold::tool::doctor {
 
 /// Acquires a lock through the library, as a program does, and releases it. An error is a problem;
 /// a lock held by another owner is a note.
-void try_lock(const config& where, const std::string& key, findings& to);
+void try_lock(const redis_config& where, const std::string& key, findings& to);
 
 } // namespace leasehold::tool::doctor
 

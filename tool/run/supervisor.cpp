@@ -6,12 +6,12 @@
 #include "../values.hpp"
 #include "process_tree.hpp"
 
-#include <leasehold/config.hpp>
 #include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
 #include <leasehold/mutex.hpp>
 #include <leasehold/observer.hpp>
 #include <leasehold/options.hpp>
+#include <leasehold/redis.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/cancel_after.hpp>
@@ -70,12 +70,12 @@ int exit_code_of_start(int error)
 }
 
 /// The addresses of the store.
-std::string servers_of(const config& where)
+std::string servers_of(const redis_config& where)
 {
     if (!where.unix_socket.empty())
         return where.unix_socket;
     std::string all;
-    for (const config::address& each : where.addresses)
+    for (const redis_config::address& each : where.addresses)
         all.append(all.empty() ? "" : ", ").append(name_of(each));
     return all;
 }
@@ -150,8 +150,7 @@ supervisor::supervisor(const run_settings& settings, deadline_page& page, const 
     : settings_(settings),
       page_(page),
       guardian_(watching),
-      locks_(context_, config(settings.url),
-             std::make_shared<lease_observer>(*this, settings.verbose)),
+      locks_(context_, settings.url, std::make_shared<lease_observer>(*this, settings.verbose)),
       signals_(context_),
       reports_(context_, ::dup(watching.link().native_handle())),
       last_moment_(context_),
@@ -398,7 +397,7 @@ void supervisor::obey_signals()
 std::string supervisor::reason_of(diagnostics details, error_code why) const
 {
     if (details.server.empty())
-        details.server = servers_of(config(settings_.url));
+        details.server = servers_of(redis_config(settings_.url));
     // Removes the parts that differ between tries, and the key, which the message names.
     details.key.clear();
     details.waited = {};
@@ -417,7 +416,7 @@ void supervisor::begin_wait(const std::string& key)
     waits_for_ = key;
     holder_ = {};
     told_reasons_.clear();
-    reason_ = "server " + servers_of(config(settings_.url)) + ": no reply yet";
+    reason_ = "server " + servers_of(redis_config(settings_.url)) + ": no reply yet";
     keep_explaining();
 }
 

@@ -44,7 +44,7 @@ private:
 
 namespace {
 
-connection_settings common_settings(const config& where)
+connection_settings common_settings(const redis_config& where)
 {
     connection_settings made;
     made.tls = where.tls;
@@ -173,7 +173,7 @@ struct server_connection::state
 
     void limit() { deadline = steady::now() + settings.timeout; }
 
-    void connect(const config::address& at)
+    void connect(const redis_config::address& at)
     {
         using asio::ip::tcp;
         struct found_addresses
@@ -285,7 +285,7 @@ struct server_connection::state
     std::array<char, 16 * 1024> input;
 };
 
-connection_settings settings_of(const config& where)
+connection_settings settings_of(const redis_config& where)
 {
     connection_settings made = common_settings(where);
     made.user = where.user;
@@ -294,7 +294,7 @@ connection_settings settings_of(const config& where)
     return made;
 }
 
-connection_settings sentinel_settings_of(const config& where)
+connection_settings sentinel_settings_of(const redis_config& where)
 {
     connection_settings made = common_settings(where);
     made.user = where.sentinel_user;
@@ -303,7 +303,7 @@ connection_settings sentinel_settings_of(const config& where)
 }
 
 server_connection::server_connection(asio::io_context& context, const connection_settings& settings,
-                                     const config::address& at, const std::string& socket)
+                                     const redis_config::address& at, const std::string& socket)
     : state_(std::make_unique<state>(context, settings, socket.empty() ? name_of(at) : socket))
 {
     state_->limit();
@@ -392,7 +392,7 @@ bool is_interrupted(asio::io_context& context)
     return asio::use_service<interruption>(context).asked;
 }
 
-std::string name_of(const config::address& at)
+std::string name_of(const redis_config::address& at)
 {
     const bool ipv6 = at.host.find(':') != std::string::npos;
     return (ipv6 ? '[' + at.host + ']' : at.host) + ':' + std::to_string(at.port);

@@ -3,7 +3,7 @@
 
 #include "resp.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis.hpp>
 
 #include <boost/asio/io_context.hpp>
 
@@ -48,9 +48,9 @@ struct connection_settings
 };
 
 /// Settings for the servers that keep the locks.
-[[nodiscard]] connection_settings settings_of(const config& where);
+[[nodiscard]] connection_settings settings_of(const redis_config& where);
 /// Settings for the Sentinels.
-[[nodiscard]] connection_settings sentinel_settings_of(const config& where);
+[[nodiscard]] connection_settings sentinel_settings_of(const redis_config& where);
 
 /// A connection to one server, for one call at a time. Each call blocks, and runs the context
 /// meanwhile.
@@ -61,7 +61,7 @@ public:
     /// @param socket If not empty, the path of a local socket, used instead of the address.
     /// @throws unreachable, refused
     server_connection(boost::asio::io_context& context, const connection_settings& settings,
-                      const config::address& at, const std::string& socket = {});
+                      const redis_config::address& at, const std::string& socket = {});
     server_connection(server_connection&&) noexcept;
     server_connection& operator=(server_connection&&) noexcept;
     ~server_connection();
@@ -95,7 +95,7 @@ void interrupt(boost::asio::io_context& context);
 [[nodiscard]] bool is_interrupted(boost::asio::io_context& context);
 
 /// "127.0.0.1:6379"; an IPv6 address in brackets.
-[[nodiscard]] std::string name_of(const config::address& at);
+[[nodiscard]] std::string name_of(const redis_config::address& at);
 
 } // namespace leasehold::tool
 

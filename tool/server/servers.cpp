@@ -21,10 +21,10 @@ constexpr int most_redirections = 16;
 
 /// Queries one server after the other until one answers.
 template <class Ask>
-auto first_that_answers(const std::vector<config::address>& all, Ask ask)
+auto first_that_answers(const std::vector<redis_config::address>& all, Ask ask)
 {
     std::string failures;
-    for (const config::address& each : all) {
+    for (const redis_config::address& each : all) {
         try {
             return ask(each);
         }
@@ -38,7 +38,7 @@ auto first_that_answers(const std::vector<config::address>& all, Ask ask)
     throw unreachable(failures);
 }
 
-config::address read_address(const resp_value& host, const resp_value& port)
+redis_config::address read_address(const resp_value& host, const resp_value& port)
 {
     const auto number = port.to_number().value_or(0);
     if (host.is_error() || number <= 0 || number > 65535)
@@ -48,7 +48,7 @@ config::address read_address(const resp_value& host, const resp_value& port)
 
 } // namespace
 
-servers::servers(boost::asio::io_context& context, config where)
+servers::servers(boost::asio::io_context& context, redis_config where)
     : context_(context), where_(std::move(where))
 {
     look_again();
@@ -57,7 +57,7 @@ servers::servers(boost::asio::io_context& context, config where)
 void servers::look_again()
 {
     std::vector<server> found;
-    for (const config::address& at : find_masters()) {
+    for (const redis_config::address& at : find_masters()) {
         const std::string name = where_.unix_socket.empty() ? name_of(at) : where_.unix_socket;
         found.push_back({at, name});
         for (server& known : all_) {
@@ -69,18 +69,18 @@ void servers::look_again()
     all_ = std::move(found);
 }
 
-std::vector<config::address> servers::find_masters()
+std::vector<redis_config::address> servers::find_masters()
 {
-    switch (where_.store) {
-    case config::kind::cluster: return find_in_cluster();
-    case config::kind::sentinel: return {find_by_sentinels()};
+    switch (where_.kind) {
+    case redis_config::deployment::cluster: return find_in_cluster();
+    case redis_config::deployment::sentinel: return {find_by_sentinels()};
     default: return where_.addresses;
     }
 }
 
-config::address servers::find_by_sentinels()
+redis_config::address servers::find_by_sentinels()
 {
-    return first_that_answers(where_.addresses, [&](const config::address& at) {
+    return first_that_answers(where_.addresses, [&](const redis_config::address& at) {
         server_connection sentinel(context_, sentinel_settings_of(where_), at);
         const resp_value answer = sentinel.demand(
             {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", where_.master});
@@ -90,18 +90,18 @@ config::address servers::find_by_sentinels()
     });
 }
 
-std::vector<config::address> servers::find_in_cluster()
+std::vector<redis_config::address> servers::find_in_cluster()
 {
-    std::vector<config::address> asked;
+    std::vector<redis_config::address> asked;
     for (const server& each : all_)
         asked.push_back(each.at);
-    for (const config::address& each : where_.addresses) {
+    for (const redis_config::address& each : where_.addresses) {
         if (std::find(asked.begin(), asked.end(), each) == asked.end())
             asked.push_back(each);
     }
-    std::vector<config::address> masters;
+    std::vector<redis_config::address> masters;
     std::vector<std::uint16_t> slots;
-    first_that_answers(asked, [&](const config::address& at) {
+    first_that_answers(asked, [&](const redis_config::address& at) {
         server_connection node(context_, settings_of(where_), at);
         const resp_value answer = node.demand({"CLUSTER", "SLOTS"});
         masters.clear();
@@ -110,7 +110,7 @@ std::vector<config::address> servers::find_in_cluster()
             if (range.items.size() < 3 || range.items[2].items.size() < 2)
                 continue;
             const resp_value& master = range.items[2];
-            const config::address reached = cluster::address_reading(where_)(
+            const redis_config::address reached = cluster::address_reading(where_)(
                 read_address(master.items[0], master.items[1]), at);
             auto known = std::find(masters.begin(), masters.end(), reached);
             if (known == masters.end())
@@ -149,7 +149,7 @@ std::size_t servers::place_of(std::string_view key) const
     return slots_[slot];
 }
 
-std::size_t servers::place_at(const config::address& at)
+std::size_t servers::place_at(const redis_config::address& at)
 {
     for (std::size_t place = 0; place < all_.size(); ++place) {
         if (all_[place].at == at)

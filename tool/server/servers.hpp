@@ -3,7 +3,7 @@
 
 #include "server_connection.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis.hpp>
 
 #include <boost/asio/io_context.hpp>
 
@@ -24,11 +24,17 @@ class servers
 public:
     /// Finds the servers.
     /// @throws unreachable, refused
-    servers(boost::asio::io_context& context, config where);
+    servers(boost::asio::io_context& context, redis_config where);
 
-    [[nodiscard]] const config& where() const noexcept { return where_; }
-    [[nodiscard]] bool is_cluster() const noexcept { return where_.store == config::kind::cluster; }
-    [[nodiscard]] bool is_quorum() const noexcept { return where_.store == config::kind::redlock; }
+    [[nodiscard]] const redis_config& where() const noexcept { return where_; }
+    [[nodiscard]] bool is_cluster() const noexcept
+    {
+        return where_.kind == redis_config::deployment::cluster;
+    }
+    [[nodiscard]] bool is_quorum() const noexcept
+    {
+        return where_.kind == redis_config::deployment::quorum;
+    }
 
     [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
     /// "127.0.0.1:6379", or the path of a socket.
@@ -59,21 +65,21 @@ public:
 private:
     struct server
     {
-        config::address at;
+        redis_config::address at;
         std::string name;
         std::optional<server_connection> connection{};
     };
 
     [[nodiscard]] std::size_t place_of(std::string_view key) const;
-    [[nodiscard]] std::size_t place_at(const config::address& at);
+    [[nodiscard]] std::size_t place_at(const redis_config::address& at);
     [[nodiscard]] resp_value follow(const keyed_command& command, std::size_t place,
                                     resp_value answer);
-    [[nodiscard]] std::vector<config::address> find_masters();
-    [[nodiscard]] std::vector<config::address> find_in_cluster();
-    [[nodiscard]] config::address find_by_sentinels();
+    [[nodiscard]] std::vector<redis_config::address> find_masters();
+    [[nodiscard]] std::vector<redis_config::address> find_in_cluster();
+    [[nodiscard]] redis_config::address find_by_sentinels();
 
     boost::asio::io_context& context_;
-    config where_;
+    redis_config where_;
     std::vector<server> all_;
     std::vector<std::uint16_t> slots_; ///< In a cluster: the index of each slot's master.
 };

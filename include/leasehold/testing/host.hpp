@@ -3,7 +3,7 @@
 
 #include <leasehold/client.hpp>
 #include <leasehold/clock.hpp>
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/testing/executor.hpp>
 #include <leasehold/testing/network.hpp>
 
@@ -47,7 +47,7 @@ enum class step : std::uint8_t
 struct connecting
 {
     /// Timeouts and similar options. The address of the server is ignored.
-    config limits = {};
+    redis_config limits = {};
     /// Commands use a connection that the application owns and runs.
     bool shared = false;
     /// With `shared`: the client has a connection of its own for wake-ups; otherwise it gets none.

@@ -123,8 +123,8 @@ protected:
 /// The shared state of a client's parts: the strand, the time, the store, the counters. It is
 /// independent of locks.
 ///
-/// All except `on_strand`, `now`, `stats`, `gone` and the counters belongs to the strand, and happens in a
-/// *turn*: at its end, the resulting requests are sent and the one timer is set.
+/// All except `on_strand`, `now`, `stats`, `gone` and the counters belongs to the strand, and
+/// happens in a *turn*: at its end, the resulting requests are sent and the one timer is set.
 class turn_context : public std::enable_shared_from_this<turn_context>
 {
 public:

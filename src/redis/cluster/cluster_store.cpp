@@ -10,7 +10,7 @@ namespace {
 class cluster_store final : public store
 {
 public:
-    cluster_store(const config& settings, std::shared_ptr<environment> from)
+    cluster_store(const redis_config& settings, std::shared_ptr<environment> from)
         : all_(std::make_shared<shards>(settings, std::move(from)))
     {}
     // On any thread: after the close, nothing that may still run uses these objects.
@@ -69,7 +69,8 @@ private:
 
 } // namespace
 
-std::shared_ptr<store> make_cluster_store(const config& settings, std::shared_ptr<environment> from)
+std::shared_ptr<store> make_cluster_store(const redis_config& settings,
+                                          std::shared_ptr<environment> from)
 {
     return std::make_shared<cluster_store>(settings, std::move(from));
 }

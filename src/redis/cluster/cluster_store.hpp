@@ -3,7 +3,7 @@
 
 #include "redis/connection/environment.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace leasehold::redis_store::cluster {
 
 /// As `make_store`, for the masters of a cluster.
-[[nodiscard]] std::shared_ptr<store> make_cluster_store(const config& settings,
+[[nodiscard]] std::shared_ptr<store> make_cluster_store(const redis_config& settings,
                                                         std::shared_ptr<environment> from);
 
 } // namespace leasehold::redis_store::cluster

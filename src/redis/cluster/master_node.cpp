@@ -4,7 +4,7 @@
 
 namespace leasehold::redis_store::cluster {
 
-void master_node::open(const config& where, const std::shared_ptr<environment>& from,
+void master_node::open(const redis_config& where, const std::shared_ptr<environment>& from,
                        std::unique_ptr<command_set> keys, std::function<bool()> knows_receivers,
                        std::function<void()> on_other_server)
 {

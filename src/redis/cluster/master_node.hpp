@@ -7,7 +7,7 @@
 #include "redis/pipeline/pipeline.hpp"
 #include "redis/replicas/replica_confirmations.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <cstddef>
@@ -40,13 +40,13 @@ public:
     };
 
     /// @param told Outlives it.
-    master_node(store_partition number, config::address where, const user& told)
+    master_node(store_partition number, redis_config::address where, const user& told)
         : partition(number), at(std::move(where)), told_(told)
     {}
 
     /// Makes the connections. None is opened before `connect`.
     /// @param where The node is its only address.
-    void open(const config& where, const std::shared_ptr<environment>& from,
+    void open(const redis_config& where, const std::shared_ptr<environment>& from,
               std::unique_ptr<command_set> keys, std::function<bool()> knows_receivers,
               std::function<void()> on_other_server);
     void connect(const asio::any_io_executor& strand,
@@ -57,7 +57,7 @@ public:
     void let_go() noexcept;
 
     const store_partition partition;
-    const config::address at;
+    const redis_config::address at;
     std::shared_ptr<pipeline> way;                   ///< Null if `fresh`.
     std::shared_ptr<replica_confirmations> replicas; ///< Null together with `way`.
     state now = state::fresh;

@@ -31,8 +31,9 @@ redirection redirection_in(error_code code, const std::shared_ptr<const diagnost
 
 } // namespace
 
-request_router::request_router(const config& settings, slot_map& map, detail::time_source& time,
-                               fsm::random_source& random, turns& line, user told)
+request_router::request_router(const redis_config& settings, slot_map& map,
+                               detail::time_source& time, fsm::random_source& random, turns& line,
+                               user told)
     : settings_(settings),
       map_(map),
       time_(time),
@@ -115,7 +116,7 @@ void request_router::look_after()
 
 bool request_router::is_served(std::string_view name) const
 {
-    if (settings_.layout == config::key_layout::native)
+    if (settings_.layout == redis_config::key_layout::native)
         return true;
     // In the other layout, some keys of a name may be in another slot.
     std::string key;
@@ -324,7 +325,7 @@ void request_router::answered(const request_ptr& one, error_code code, Reply rep
     if constexpr (std::is_same_v<Reply, renew_reply>) {
         // The source also sends on keys that it has in part: the lock may still be there.
         const bool is_doubtful = !code && one->asking && open_ &&
-                                 settings_.layout == config::key_layout::native &&
+                                 settings_.layout == redis_config::key_layout::native &&
                                  reply.results.front() == renewal_result::gone &&
                                  !has(mutant::half_moved_is_gone);
         if (is_doubtful && redirect(one, by, {.what = redirection::kind::try_again}))

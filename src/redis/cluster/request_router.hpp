@@ -11,7 +11,7 @@
 #include "redis/cluster/wakeups.hpp"
 #include "redis/protocol/redirection.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <functional>
@@ -46,7 +46,7 @@ public:
         std::function<void()> on_change; ///< `next_look` has changed.
     };
 
-    request_router(const config& settings, slot_map& map, detail::time_source& time,
+    request_router(const redis_config& settings, slot_map& map, detail::time_source& time,
                    fsm::random_source& random, turns& line, user told);
 
     /// @param self This object; requests that nodes have keep it.
@@ -92,7 +92,7 @@ private:
     void look_after();
     [[nodiscard]] clock::time_point now() const { return time_.now(); }
 
-    const config& settings_;
+    const redis_config& settings_;
     slot_map& map_;
     detail::time_source& time_;
     fsm::random_source& random_;

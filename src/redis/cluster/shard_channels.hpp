@@ -6,7 +6,7 @@
 #include "redis/wakeups/channel_connection.hpp"
 
 #include <leasehold/clock.hpp>
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <functional>
@@ -25,7 +25,7 @@ class shard_channels;
 class shard_connection final : public channel_connection
 {
 public:
-    shard_connection(const config& settings, std::shared_ptr<environment> from,
+    shard_connection(const redis_config& settings, std::shared_ptr<environment> from,
                      shard_channels& owner, store_partition node)
         : channel_connection(settings, std::move(from)), owner_(&owner), node_(node)
     {}
@@ -71,7 +71,7 @@ public:
         std::function<void(const std::string& channel, store_partition node, bool first)> on_heard;
         std::function<void(const std::string& channel, const std::string& text)> on_message;
         std::function<store_partition(slot_number slot)> node_of; ///< 0: no node serves it.
-        std::function<config(store_partition node)> settings_of;
+        std::function<redis_config(store_partition node)> settings_of;
         /// The node reports that another one serves the slot.
         std::function<void(store_partition node, const redirection& said)> on_moved;
         /// The node that now serves the slot of a channel is unknown.

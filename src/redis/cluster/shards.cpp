@@ -11,7 +11,7 @@
 
 namespace leasehold::redis_store::cluster {
 
-shards::shards(const config& settings, std::shared_ptr<environment> from)
+shards::shards(const redis_config& settings, std::shared_ptr<environment> from)
     : settings_(settings),
       from_(std::move(from)),
       time_(from_->make_time()),
@@ -59,7 +59,7 @@ shards::shards(const config& settings, std::shared_ptr<environment> from)
                         .on_change = [this] { set_timer(); },
                         .now = [this] { return now(); }}),
       turns_(std::make_shared<turns>(channels_)),
-      watched_(settings.layout == config::key_layout::native
+      watched_(settings.layout == redis_config::key_layout::native
                    ? nullptr
                    : std::make_unique<watched_names>(channels_)),
       note_(client_note::make(settings_, *from_)),
@@ -152,16 +152,16 @@ void shards::on_fork() noexcept
 
 // Nodes.
 
-config shards::settings_of(const config::address& at) const
+redis_config shards::settings_of(const redis_config::address& at) const
 {
-    config result = settings_;
+    redis_config result = settings_;
     result.addresses = {at};
     return result;
 }
 
 void shards::open_node(master_node& which)
 {
-    const config where = settings_of(which.at);
+    const redis_config where = settings_of(which.at);
     const auto ears = std::make_shared<node_hearing>(turns_, which.partition,
                                                      [this] { return now(); });
     std::unique_ptr<command_set> keys;
@@ -287,7 +287,7 @@ void shards::tidy()
 // The map.
 
 /// @param from A node that is up to date, if one is known.
-void shards::want_map(const std::optional<config::address>& from)
+void shards::want_map(const std::optional<redis_config::address>& from)
 {
     if (!refresh_.want(from) || listener_ == nullptr)
         return;

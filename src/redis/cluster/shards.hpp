@@ -17,7 +17,7 @@
 #include "redis/pipeline/client_note.hpp"
 #include "redis/protocol/redirection.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <chrono>
@@ -36,7 +36,7 @@ namespace leasehold::redis_store::cluster {
 class shards final : public detail::context_observer, public std::enable_shared_from_this<shards>
 {
 public:
-    shards(const config& settings, std::shared_ptr<environment> from);
+    shards(const redis_config& settings, std::shared_ptr<environment> from);
     ~shards();
 
     [[nodiscard]] store_traits traits() const noexcept;
@@ -66,7 +66,7 @@ private:
     void forget_all() noexcept;
 
     // Nodes.
-    [[nodiscard]] config settings_of(const config::address& at) const;
+    [[nodiscard]] redis_config settings_of(const redis_config::address& at) const;
     void hint(const std::string& channel);
     void write_note();
     /// The node of a key that belongs to no lock. Null if it is not connected.
@@ -78,7 +78,7 @@ private:
     void tidy();
 
     // The map.
-    void want_map(const std::optional<config::address>& from = std::nullopt);
+    void want_map(const std::optional<redis_config::address>& from = std::nullopt);
     void ask_map();
     void apply(const topology& found);
     void on_no_map(error_code why, const std::string& said);
@@ -88,7 +88,7 @@ private:
     void on_time();
     [[nodiscard]] clock::time_point now() const { return time_->now(); }
 
-    const config settings_;
+    const redis_config settings_;
     const std::shared_ptr<environment> from_;
     const std::unique_ptr<detail::time_source> time_;
     fsm::random_source random_;

@@ -7,10 +7,10 @@ namespace leasehold::redis_store::cluster {
 
 slot_map::slot_map(const master_node::user& told) : told_(told), slots_(slot_count, 0)
 {
-    nodes_.push_back(std::make_unique<master_node>(0, config::address{}, told_));
+    nodes_.push_back(std::make_unique<master_node>(0, redis_config::address{}, told_));
 }
 
-master_node& slot_map::at(const config::address& where)
+master_node& slot_map::at(const redis_config::address& where)
 {
     const auto found = std::find_if(nodes_.begin() + 1, nodes_.end(),
                                     [&](const auto& each) { return each->at == where; });
@@ -25,7 +25,7 @@ slot_map::change slot_map::apply(const topology& found)
     for (const auto& each : nodes_)
         each->serves = false;
     std::vector<store_partition> masters;
-    for (const config::address& each : found.masters) {
+    for (const redis_config::address& each : found.masters) {
         master_node& node = at(each);
         node.serves = true;
         masters.push_back(node.partition);

@@ -5,7 +5,7 @@
 #include "redis/cluster/topology.hpp"
 #include "redis/protocol/slot.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <cstddef>
@@ -36,7 +36,7 @@ public:
         return partition != 0 && partition < nodes_.size();
     }
     /// The node at the address: a new one if there is none yet.
-    master_node& at(const config::address& where);
+    master_node& at(const redis_config::address& where);
     /// All nodes. The first is no node. Their addresses are stable.
     [[nodiscard]] const std::deque<std::unique_ptr<master_node>>& nodes() const noexcept
     {

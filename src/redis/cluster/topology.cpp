@@ -14,16 +14,16 @@ std::string_view host_in(std::string_view text) noexcept
     return text == "?" ? std::string_view() : text;
 }
 
-std::optional<config::address> read_address(std::string_view host, std::int64_t port,
-                                            const config::address& asked,
-                                            const address_reading& reached)
+std::optional<redis_config::address> read_address(std::string_view host, std::int64_t port,
+                                                  const redis_config::address& asked,
+                                                  const address_reading& reached)
 {
     if (port <= 0 || port > 65535)
         return std::nullopt;
     return reached({std::string(host_in(host)), static_cast<std::uint16_t>(port)}, asked);
 }
 
-std::size_t place_of(std::vector<config::address>& all, const config::address& one)
+std::size_t place_of(std::vector<redis_config::address>& all, const redis_config::address& one)
 {
     const auto found = std::find(all.begin(), all.end(), one);
     if (found != all.end())
@@ -32,7 +32,7 @@ std::size_t place_of(std::vector<config::address>& all, const config::address& o
     return all.size() - 1;
 }
 
-void add(topology& to, std::int64_t first, std::int64_t last, const config::address& master)
+void add(topology& to, std::int64_t first, std::int64_t last, const redis_config::address& master)
 {
     if (first < 0 || last < first || last >= static_cast<std::int64_t>(slot_count))
         return;
@@ -47,8 +47,9 @@ std::optional<topology> of_use(topology read)
     return read;
 }
 
-std::optional<config::address> address_of(const value& node, const config::address& asked,
-                                          const address_reading& reached)
+std::optional<redis_config::address> address_of(const value& node,
+                                                const redis_config::address& asked,
+                                                const address_reading& reached)
 {
     const auto number_of = [&](std::string_view key) -> std::int64_t {
         const std::vector<value> all = node.items();
@@ -71,13 +72,13 @@ std::optional<config::address> address_of(const value& node, const config::addre
 
 } // namespace
 
-config::address address_reading::operator()(const config::address& said,
-                                            const config::address& asked) const
+redis_config::address address_reading::operator()(const redis_config::address& said,
+                                                  const redis_config::address& asked) const
 {
-    config::address result = said;
+    redis_config::address result = said;
     if (result.host.empty())
         result.host = asked.host;
-    for (const config::mapped_address& each : settings_->address_map) {
+    for (const redis_config::mapped_address& each : settings_->address_map) {
         if (each.announced.host != result.host ||
             (each.announced.port != 0 && each.announced.port != result.port))
             continue;
@@ -89,13 +90,13 @@ config::address address_reading::operator()(const config::address& said,
     return result;
 }
 
-std::optional<topology> read_shards(const reply_tree& answer, const config::address& asked,
+std::optional<topology> read_shards(const reply_tree& answer, const redis_config::address& asked,
                                     const address_reading& reached)
 {
     topology result;
     for (const value& shard : answer.root().items()) {
         const std::vector<value> slots = shard.items_of("slots");
-        std::optional<config::address> master;
+        std::optional<redis_config::address> master;
         bool serves = false;
         for (const value& node : shard.items_of("nodes")) {
             const auto at = address_of(node, asked, reached);
@@ -117,7 +118,7 @@ std::optional<topology> read_shards(const reply_tree& answer, const config::addr
     return of_use(std::move(result));
 }
 
-std::optional<topology> read_slots(const reply_tree& answer, const config::address& asked,
+std::optional<topology> read_slots(const reply_tree& answer, const redis_config::address& asked,
                                    const address_reading& reached)
 {
     topology result;

@@ -15,8 +15,9 @@ constexpr std::chrono::milliseconds node_patience{1'000};
 
 } // namespace
 
-topology_question::topology_question(const config& settings, std::shared_ptr<environment> from,
-                                     std::vector<config::address> nodes, listener told)
+topology_question::topology_question(const redis_config& settings,
+                                     std::shared_ptr<environment> from,
+                                     std::vector<redis_config::address> nodes, listener told)
     : settings_(settings),
       from_(std::move(from)),
       nodes_(std::move(nodes)),
@@ -62,7 +63,7 @@ void topology_question::ask_next()
         }
         return told(why_, said_);
     }
-    config where = settings_;
+    redis_config where = settings_;
     where.addresses = {nodes_[next_++]};
     where.timeout = std::min(where.timeout, node_patience);
     connection_ = std::make_shared<reconnecting_connection>(*from_, strand_, where);
@@ -126,7 +127,7 @@ void topology_question::on_answer(bool shards, const reply_tree& answer)
                            ? errc::not_supported
                            : classify(answer.error()),
                        answer.error());
-    const config::address& asked = nodes_[next_ - 1];
+    const redis_config::address& asked = nodes_[next_ - 1];
     const address_reading reached(settings_);
     const auto found = shards ? read_shards(answer, asked, reached)
                               : read_slots(answer, asked, reached);

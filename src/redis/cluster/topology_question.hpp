@@ -6,7 +6,7 @@
 #include "redis/connection/environment.hpp"
 #include "redis/connection/reconnecting_connection.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 
 #include <functional>
 #include <memory>
@@ -34,8 +34,8 @@ public:
     };
 
     /// @param nodes Not empty.
-    topology_question(const config& settings, std::shared_ptr<environment> from,
-                      std::vector<config::address> nodes, listener told);
+    topology_question(const redis_config& settings, std::shared_ptr<environment> from,
+                      std::vector<redis_config::address> nodes, listener told);
 
     void open(const asio::any_io_executor& strand);
     void close() noexcept;
@@ -56,9 +56,9 @@ private:
     void on_answer(bool shards, const reply_tree& answer);
     void give_up(error_code why, std::string_view said);
 
-    const config settings_;
+    const redis_config settings_;
     const std::shared_ptr<environment> from_;
-    const std::vector<config::address> nodes_;
+    const std::vector<redis_config::address> nodes_;
     std::size_t next_ = 0; ///< The index of the node after the current one.
     listener told_;
     error_code why_;

@@ -15,7 +15,7 @@ constexpr std::chrono::seconds pause{1};
 
 } // namespace
 
-bool topology_refresh::want(const std::optional<config::address>& up_to_date)
+bool topology_refresh::want(const std::optional<redis_config::address>& up_to_date)
 {
     if (known_ && has(mutant::map_asked_once))
         return false;
@@ -24,10 +24,10 @@ bool topology_refresh::want(const std::optional<config::address>& up_to_date)
     return !std::exchange(wanted_, true);
 }
 
-std::vector<config::address> topology_refresh::candidates(const slot_map& map)
+std::vector<redis_config::address> topology_refresh::candidates(const slot_map& map)
 {
-    std::vector<config::address> all;
-    const auto add = [&](const config::address& one) {
+    std::vector<redis_config::address> all;
+    const auto add = [&](const redis_config::address& one) {
         if (std::find(all.begin(), all.end(), one) == all.end())
             all.push_back(one);
     };
@@ -35,9 +35,9 @@ std::vector<config::address> topology_refresh::candidates(const slot_map& map)
         if (each->now == master_node::state::up)
             add(each->at);
     }
-    for (const config::address& each : settings_.addresses)
+    for (const redis_config::address& each : settings_.addresses)
         add(each);
-    for (const config::address& each : others_)
+    for (const redis_config::address& each : others_)
         add(each);
     for (const auto& each : map.nodes()) {
         if (each->partition != 0 && each->serves)
@@ -49,7 +49,7 @@ std::vector<config::address> topology_refresh::candidates(const slot_map& map)
         std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(seed_++ % all.size()),
                     all.end());
     if (up_to_date_) {
-        const config::address first = *std::exchange(up_to_date_, std::nullopt);
+        const redis_config::address first = *std::exchange(up_to_date_, std::nullopt);
         std::erase(all, first);
         all.insert(all.begin(), first);
     }

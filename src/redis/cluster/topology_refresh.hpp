@@ -8,7 +8,7 @@
 #include "redis/connection/environment.hpp"
 
 #include <leasehold/clock.hpp>
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -22,14 +22,14 @@ namespace leasehold::redis_store::cluster {
 class topology_refresh
 {
 public:
-    topology_refresh(const config& settings, std::shared_ptr<environment> from,
+    topology_refresh(const redis_config& settings, std::shared_ptr<environment> from,
                      fsm::random_source& random)
         : settings_(settings), from_(std::move(from)), random_(random)
     {}
 
     /// @param up_to_date The node to ask first, if one is known to be up to date.
     /// @return False: it was wanted already.
-    bool want(const std::optional<config::address>& up_to_date = std::nullopt);
+    bool want(const std::optional<redis_config::address>& up_to_date = std::nullopt);
 
     [[nodiscard]] bool known() const noexcept { return known_; } ///< A topology was received.
     [[nodiscard]] bool due(clock::time_point now) const noexcept
@@ -51,18 +51,18 @@ public:
     void drop() noexcept; ///< The context ends.
 
 private:
-    [[nodiscard]] std::vector<config::address> candidates(const slot_map& map);
+    [[nodiscard]] std::vector<redis_config::address> candidates(const slot_map& map);
 
-    const config& settings_;
+    const redis_config& settings_;
     const std::shared_ptr<environment> from_;
     fsm::random_source& random_;
     std::shared_ptr<topology_question> question_; ///< The outstanding question.
     bool wanted_ = false;
     bool known_ = false;
-    std::optional<config::address> up_to_date_;
+    std::optional<redis_config::address> up_to_date_;
     clock::time_point next_{};
-    std::vector<config::address> others_; ///< Replicas, which know it as well.
-    std::size_t seed_ = 0;                ///< The node with which the next question begins.
+    std::vector<redis_config::address> others_; ///< Replicas, which know it as well.
+    std::size_t seed_ = 0;                      ///< The node with which the next question begins.
 };
 
 } // namespace leasehold::redis_store::cluster

@@ -9,9 +9,9 @@
 
 namespace leasehold::redis_store {
 
-void ask_for(config::key_layout keys, const renewal& held, boost::redis::request& to)
+void ask_for(redis_config::key_layout keys, const renewal& held, boost::redis::request& to)
 {
-    if (keys == config::key_layout::redisson) {
+    if (keys == redis_config::key_layout::redisson) {
         const std::string marker = held.entry.empty() ? std::string(held.owner)
                                                       : entry_field(held.owner, held.entry);
         push_command(to, "HEXISTS", held.name, marker);
@@ -26,20 +26,20 @@ void ask_for(config::key_layout keys, const renewal& held, boost::redis::request
     }
 }
 
-bool is_there(config::key_layout keys, const renewal& held, const reply& answer)
+bool is_there(redis_config::key_layout keys, const renewal& held, const reply& answer)
 {
-    if (keys == config::key_layout::native && held.entry.empty())
+    if (keys == redis_config::key_layout::native && held.entry.empty())
         return answer.error.empty() && answer.text && native::owner_of(*answer.text) == held.owner;
     return is_prolonged(answer);
 }
 
-void prolong(config::key_layout keys, const renewal& held, bool with_text,
+void prolong(redis_config::key_layout keys, const renewal& held, bool with_text,
              boost::redis::request& to)
 {
     const script& by = script_to_prolong(keys);
     const std::string_view command = with_text ? "EVAL" : "EVALSHA";
     const std::string_view called = with_text ? by.text : std::string_view(by.sha);
-    if (keys == config::key_layout::redisson) {
+    if (keys == redis_config::key_layout::redisson) {
         const std::string field = held.entry.empty() ? std::string(held.owner)
                                                      : entry_field(held.owner, held.entry);
         push_command(to, command, called, 1, held.name, field, held.lease.count());
@@ -54,9 +54,9 @@ void prolong(config::key_layout keys, const renewal& held, bool with_text,
     }
 }
 
-const script& script_to_prolong(config::key_layout keys)
+const script& script_to_prolong(redis_config::key_layout keys)
 {
-    return keys == config::key_layout::redisson ? renew_script() : of_native().renew;
+    return keys == redis_config::key_layout::redisson ? renew_script() : of_native().renew;
 }
 
 bool is_prolonged(const reply& answer)

@@ -4,7 +4,7 @@
 #include "redis/protocol/reply.hpp"
 #include "redis/protocol/script.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <boost/redis/request.hpp>
@@ -13,17 +13,18 @@ namespace leasehold::redis_store {
 
 /// Writes one command, which changes nothing, to find whether the owner, or its entry, holds the
 /// lock.
-void ask_for(config::key_layout keys, const renewal& held, boost::redis::request& to);
+void ask_for(redis_config::key_layout keys, const renewal& held, boost::redis::request& to);
 
 /// Reads the answer to it.
-[[nodiscard]] bool is_there(config::key_layout keys, const renewal& held, const reply& answer);
+[[nodiscard]] bool is_there(redis_config::key_layout keys, const renewal& held,
+                            const reply& answer);
 
 /// Writes a renewal for the owner, or its entry, by the script that `script_to_prolong` returns.
 /// `with_text`: sends the text of the script, so that the server need not have it.
-void prolong(config::key_layout keys, const renewal& held, bool with_text,
+void prolong(redis_config::key_layout keys, const renewal& held, bool with_text,
              boost::redis::request& to);
 
-[[nodiscard]] const script& script_to_prolong(config::key_layout keys);
+[[nodiscard]] const script& script_to_prolong(redis_config::key_layout keys);
 
 /// Reads the answer to it.
 [[nodiscard]] bool is_prolonged(const reply& answer);

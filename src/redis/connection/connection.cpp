@@ -17,7 +17,7 @@ template <class Executor>
 class connection_of final : public connection
 {
 public:
-    connection_of(Executor strand, const config& settings, complaint told)
+    connection_of(Executor strand, const redis_config& settings, complaint told)
         : dialer_(settings),
           connection_(
               {std::move(strand), dialer_}, asio::ssl::context(asio::ssl::context::tls_client),
@@ -64,7 +64,8 @@ private:
 } // namespace
 
 std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
-                                            const config& settings, connection::complaint told)
+                                            const redis_config& settings,
+                                            connection::complaint told)
 {
     // Boost.Redis makes a dozen steps for each request, each with copies of its executor. With a
     // known executor type the total cost is a seventh lower.

@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_SRC_REDIS_CONNECTION_CONNECTION_HPP
 #define LEASEHOLD_SRC_REDIS_CONNECTION_CONNECTION_HPP
 
-#include <leasehold/config.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/redis_config.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -75,7 +75,8 @@ public:
 
 /// A connection on a strand.
 std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
-                                            const config& settings, connection::complaint told);
+                                            const redis_config& settings,
+                                            connection::complaint told);
 
 } // namespace leasehold::redis_store
 

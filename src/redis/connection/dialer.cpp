@@ -138,7 +138,7 @@ std::string dialer::trouble(error_code ended) const
     if (ended == boost::redis::error::sentinel_resolve_failed)
         return "no Sentinel names the master '" + settings_.master + "': " + sentinels_;
     if (!failure_.empty())
-        return settings_.store == config::kind::sentinel && !where_.empty()
+        return settings_.kind == redis_config::deployment::sentinel && !where_.empty()
                    ? where_ + ": " + failure_
                    : failure_;
     if (!ended || ended == boost::asio::error::operation_aborted)

@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_SRC_REDIS_CONNECTION_DIALER_HPP
 #define LEASEHOLD_SRC_REDIS_CONNECTION_DIALER_HPP
 
-#include <leasehold/config.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/redis_config.hpp>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -24,7 +24,7 @@ public:
     using endpoint = boost::asio::ip::tcp::endpoint;
     using duration = std::chrono::steady_clock::duration;
 
-    explicit dialer(const config& settings) : settings_(settings) {}
+    explicit dialer(const redis_config& settings) : settings_(settings) {}
 
     /// An attempt begins.
     /// @param where The server, if it is not in the settings: a master that a Sentinel names.
@@ -64,7 +64,7 @@ public:
     [[nodiscard]] std::string trouble(error_code ended) const;
 
 private:
-    const config settings_;
+    const redis_config settings_;
     std::vector<endpoint> good_;   ///< They answered; the last one last.
     std::vector<endpoint> silent_; ///< They accepted, and did not answer; the last one last.
     std::optional<endpoint> at_;   ///< The address of the connection. Empty: no address.

@@ -32,7 +32,7 @@ class operating_system final : public environment
 {
 public:
     std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
-                                                const config& settings,
+                                                const redis_config& settings,
                                                 connection::complaint told) override
     {
         return redis_store::make_connection(strand, settings, std::move(told));

@@ -5,7 +5,7 @@
 #include "redis/connection/connection.hpp"
 
 #include <leasehold/client_info.hpp>
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -21,7 +21,7 @@ public:
 
     /// A connection on a strand, to be run with `connection_settings(settings)`.
     virtual std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
-                                                        const config& settings,
+                                                        const redis_config& settings,
                                                         connection::complaint told) = 0;
 
     /// For one user. Its seed, if any, starts the random numbers of that user.

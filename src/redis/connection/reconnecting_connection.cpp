@@ -12,7 +12,7 @@ namespace leasehold::redis_store {
 
 reconnecting_connection::reconnecting_connection(environment& from,
                                                  const asio::any_io_executor& strand,
-                                                 const config& settings)
+                                                 const redis_config& settings)
     : settings_(connection_settings(settings)),
       pause_(settings.reconnect),
       strand_(strand),

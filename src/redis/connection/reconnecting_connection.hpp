@@ -7,8 +7,8 @@
 #include "redis/connection/environment.hpp"
 #include "redis/connection/push_inbox.hpp"
 
-#include <leasehold/config.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/redis_config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -54,7 +54,7 @@ class reconnecting_connection final : public std::enable_shared_from_this<reconn
 {
 public:
     reconnecting_connection(environment& from, const asio::any_io_executor& strand,
-                            const config& settings);
+                            const redis_config& settings);
 
     void open(connection_observer& user);
     /// The user gets no more notifications; all operations end soon.

@@ -26,13 +26,13 @@ boost::redis::request hello(const std::string& user, const std::string& password
 
 } // namespace
 
-std::string name_of(const config::address& at)
+std::string name_of(const redis_config::address& at)
 {
     const bool ipv6 = at.host.find(':') != std::string::npos;
     return (ipv6 ? '[' + at.host + ']' : at.host) + ':' + std::to_string(at.port);
 }
 
-boost::redis::config connection_settings(const config& settings)
+boost::redis::config connection_settings(const redis_config& settings)
 {
     boost::redis::config result;
     result.use_ssl = settings.tls;
@@ -41,8 +41,8 @@ boost::redis::config connection_settings(const config& settings)
     result.setup = hello(settings.user, settings.password);
     if (settings.database != 0)
         result.setup.push("SELECT", settings.database);
-    if (settings.store == config::kind::sentinel) {
-        for (const config::address& each : settings.addresses)
+    if (settings.kind == redis_config::deployment::sentinel) {
+        for (const redis_config::address& each : settings.addresses)
             result.sentinel.addresses.push_back({each.host, std::to_string(each.port)});
         result.sentinel.master_name = settings.master;
         result.sentinel.setup = hello(settings.sentinel_user, settings.sentinel_password);
@@ -64,7 +64,7 @@ boost::redis::config connection_settings(const config& settings)
     return result;
 }
 
-boost::asio::ssl::context tls_settings(const config& settings)
+boost::asio::ssl::context tls_settings(const redis_config& settings)
 {
     namespace ssl = boost::asio::ssl;
     ssl::context result(ssl::context::tls_client);

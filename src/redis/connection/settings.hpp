@@ -1,9 +1,9 @@
 #ifndef LEASEHOLD_SRC_REDIS_CONNECTION_SETTINGS_HPP
 #define LEASEHOLD_SRC_REDIS_CONNECTION_SETTINGS_HPP
 
-#include <leasehold/config.hpp>
 #include <leasehold/detail/export.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/redis_config.hpp>
 
 #include <boost/asio/ssl/context.hpp>
 #include <boost/redis/config.hpp>
@@ -17,14 +17,14 @@ namespace leasehold::redis_store {
 /// The settings of Boost.Redis for a connection. Its own reconnecting is off: see
 /// `reconnecting_connection`.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT boost::redis::config connection_settings(
-    const config& settings);
+    const redis_config& settings);
 
 /// The address in the form for logs: "10.0.0.1:6379", "[::1]:6379".
-[[nodiscard]] std::string name_of(const config::address& at);
+[[nodiscard]] std::string name_of(const redis_config::address& at);
 
 /// @throws boost::system::system_error `errc::invalid_option` if the trusted certificates cannot be
 /// read.
-boost::asio::ssl::context tls_settings(const config& settings);
+boost::asio::ssl::context tls_settings(const redis_config& settings);
 
 /// Sends the name of the host with the TLS handshake, for servers that share one address. An
 /// address is no name.

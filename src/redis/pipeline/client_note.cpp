@@ -45,7 +45,7 @@ aside::answered after_write(const std::shared_ptr<client_note>& note, pipeline& 
 
 } // namespace
 
-std::shared_ptr<client_note> client_note::make(const config& settings, environment& from)
+std::shared_ptr<client_note> client_note::make(const redis_config& settings, environment& from)
 {
     client_info said = settings.client_info ? from.this_client() : client_info();
     return said.empty() ? nullptr : std::make_shared<client_note>(std::move(said));

@@ -6,7 +6,7 @@
 
 #include <leasehold/client_info.hpp>
 #include <leasehold/clock.hpp>
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <boost/redis/request.hpp>
@@ -39,7 +39,7 @@ class client_note : public note_schedule
 {
 public:
     /// Returns null if there is nothing to write.
-    [[nodiscard]] static std::shared_ptr<client_note> make(const config& settings,
+    [[nodiscard]] static std::shared_ptr<client_note> make(const redis_config& settings,
                                                            environment& from);
 
     explicit client_note(client_info said) : said_(std::move(said)) {}

@@ -17,7 +17,7 @@ class owned_transport final : public transport,
                               public std::enable_shared_from_this<owned_transport>
 {
 public:
-    owned_transport(const config& settings, std::shared_ptr<environment> from)
+    owned_transport(const redis_config& settings, std::shared_ptr<environment> from)
         : where_(settings), from_(std::move(from))
     {}
 
@@ -70,7 +70,7 @@ public:
 
     std::string server() const override
     {
-        if (where_.store == config::kind::sentinel)
+        if (where_.kind == redis_config::deployment::sentinel)
             return "master " + where_.master;
         if (!where_.unix_socket.empty())
             return where_.unix_socket;
@@ -82,8 +82,8 @@ private:
     // another connection.
     void on_attempt() override
     {
-        const auto asked = std::make_shared<readiness_check>(*needed_,
-                                                             where_.store == config::kind::cluster);
+        const auto asked = std::make_shared<readiness_check>(
+            *needed_, where_.kind == redis_config::deployment::cluster);
         check_ = asked;
         connection_->send(asked->request(), asked->adapter(),
                           [self = shared_from_this(), asked](error_code error) {
@@ -109,7 +109,7 @@ private:
             observer_->on_down(why, said);
     }
 
-    const config where_;
+    const redis_config where_;
     const std::shared_ptr<environment> from_;
     const script_set* needed_ = nullptr;
     transport_observer* observer_ = nullptr;
@@ -119,7 +119,7 @@ private:
 
 } // namespace
 
-std::shared_ptr<transport> make_owned_transport(const config& settings,
+std::shared_ptr<transport> make_owned_transport(const redis_config& settings,
                                                 std::shared_ptr<environment> from)
 {
     return std::make_shared<owned_transport>(settings, std::move(from));

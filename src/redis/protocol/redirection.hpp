@@ -3,8 +3,8 @@
 
 #include "redis/protocol/slot.hpp"
 
-#include <leasehold/config.hpp>
 #include <leasehold/detail/export.hpp>
+#include <leasehold/redis_config.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -24,7 +24,7 @@ struct redirection
     };
     kind what = kind::none;
     slot_number slot = 0;
-    config::address where{}; ///< As announced. An empty host means the host of the sender.
+    redis_config::address where{}; ///< As announced. An empty host means the host of the sender.
 };
 
 /// Reads the text of an error.

@@ -16,7 +16,7 @@ namespace leasehold::quorum {
 class announcements final : public redis_store::channel_connection
 {
 public:
-    announcements(const config& settings, std::shared_ptr<redis_store::environment> from)
+    announcements(const redis_config& settings, std::shared_ptr<redis_store::environment> from)
         : channel_connection(settings, std::move(from))
     {}
 

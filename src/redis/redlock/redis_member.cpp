@@ -61,7 +61,8 @@ ballot_reply read_ballot(numbers said, bool asked_holder)
 class redis_member final : public member, private store_listener
 {
 public:
-    redis_member(const config& settings, const std::shared_ptr<redis_store::environment>& from)
+    redis_member(const redis_config& settings,
+                 const std::shared_ptr<redis_store::environment>& from)
         : retention_(settings.fence_retention),
           pipeline_(std::make_shared<redis_store::pipeline>(
               redis_store::make_owned_transport(settings, from),
@@ -336,7 +337,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<member> make_redis_member(const config& settings,
+std::unique_ptr<member> make_redis_member(const redis_config& settings,
                                           const std::shared_ptr<redis_store::environment>& from)
 {
     return std::make_unique<redis_member>(settings, from);

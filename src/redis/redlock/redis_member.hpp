@@ -4,7 +4,7 @@
 #include "redis/connection/environment.hpp"
 #include "redis/redlock/member.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 
 #include <chrono>
 #include <memory>
@@ -14,7 +14,7 @@ namespace leasehold::quorum {
 /// One Redis server.
 /// @param settings With only its address.
 [[nodiscard]] std::unique_ptr<member> make_redis_member(
-    const config& settings, const std::shared_ptr<redis_store::environment>& from);
+    const redis_config& settings, const std::shared_ptr<redis_store::environment>& from);
 
 } // namespace leasehold::quorum
 

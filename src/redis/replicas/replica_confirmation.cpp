@@ -38,7 +38,7 @@ constexpr std::size_t round_limit = 1'000;
 const std::string connection_ended = "the connection to the server that said so has ended";
 
 // A connection that waits for WAIT does not answer a health check. No WAIT takes longer than 4 s.
-config patient(config settings)
+redis_config patient(redis_config settings)
 {
     settings.health_check = std::max<std::chrono::milliseconds>(settings.health_check,
                                                                 std::chrono::seconds(5));
@@ -73,11 +73,11 @@ struct replica_confirmation::round
     }
 };
 
-replica_confirmation::replica_confirmation(const config& settings,
+replica_confirmation::replica_confirmation(const redis_config& settings,
                                            const std::shared_ptr<environment>& from)
     : push_connection(patient(settings), from),
       keys_(settings.layout),
-      in_cluster_(settings.store == config::kind::cluster),
+      in_cluster_(settings.kind == redis_config::deployment::cluster),
       patience_(std::min(settings.timeout, 2 * settings.health_check)),
       time_(from->make_time()),
       markers_(detail::seed_of(*time_))

@@ -69,7 +69,7 @@ struct unconfirmed
 class replica_confirmation final : public push_connection
 {
 public:
-    replica_confirmation(const config& settings, const std::shared_ptr<environment>& from);
+    replica_confirmation(const redis_config& settings, const std::shared_ptr<environment>& from);
 
     /// Called if the server of this connection is not the server that granted what is to be
     /// confirmed. Set before `open`.
@@ -118,7 +118,7 @@ private:
     void watch_time(const round& asked);
     void on_time();
 
-    const config::key_layout keys_;
+    const redis_config::key_layout keys_;
     const bool in_cluster_;
     const std::chrono::milliseconds patience_; ///< With the server, without the time of WAIT.
     const std::unique_ptr<detail::time_source> time_;

@@ -18,7 +18,7 @@ std::shared_ptr<replica_confirmation> replica_confirmations::make() const
     return made;
 }
 
-replica_confirmations::replica_confirmations(const config& settings,
+replica_confirmations::replica_confirmations(const redis_config& settings,
                                              std::shared_ptr<environment> from)
     : settings_(settings), from_(std::move(from))
 {

@@ -20,7 +20,7 @@ namespace leasehold::redis_store {
 class replica_confirmations
 {
 public:
-    replica_confirmations(const config& settings, std::shared_ptr<environment> from);
+    replica_confirmations(const redis_config& settings, std::shared_ptr<environment> from);
 
     // As for each of them.
 
@@ -38,7 +38,7 @@ private:
     [[nodiscard]] std::shared_ptr<replica_confirmation> make() const;
     replica_confirmation& of(std::uint32_t acks);
 
-    const config settings_;
+    const redis_config settings_;
     const std::shared_ptr<environment> from_;
     /// By the number of replicas. 0: not used yet.
     std::vector<std::pair<std::uint32_t, std::shared_ptr<replica_confirmation>>> all_;

@@ -17,10 +17,10 @@ namespace leasehold::redis_store {
 namespace {
 
 /// @param blind As for `native_commands`.
-std::unique_ptr<command_set> make_commands(const config& settings,
+std::unique_ptr<command_set> make_commands(const redis_config& settings,
                                            const std::shared_ptr<turn_channel>& turns, bool blind)
 {
-    if (settings.layout == config::key_layout::native)
+    if (settings.layout == redis_config::key_layout::native)
         return std::make_unique<native_commands>(turns, blind);
     return std::make_unique<redisson_commands>(settings.fence_retention, turns);
 }
@@ -28,12 +28,13 @@ std::unique_ptr<command_set> make_commands(const config& settings,
 class server_store final : public store
 {
 public:
-    server_store(std::shared_ptr<transport> way, const config& limits, bool blind,
-                 const std::optional<config>& wakeups, const std::shared_ptr<environment>& from)
+    server_store(std::shared_ptr<transport> way, const redis_config& limits, bool blind,
+                 const std::optional<redis_config>& wakeups,
+                 const std::shared_ptr<environment>& from)
     {
         if (wakeups)
             turns_ = std::make_shared<turn_channel>(*wakeups, from);
-        if (wakeups && limits.layout == config::key_layout::redisson)
+        if (wakeups && limits.layout == redis_config::key_layout::redisson)
             subscriptions_ = std::make_shared<subscriptions>(*wakeups, from);
         pipeline_ = std::make_shared<pipeline>(std::move(way), make_commands(limits, turns_, blind),
                                                from->make_time(), limits.timeout);
@@ -206,8 +207,8 @@ private:
 
 } // namespace
 
-std::shared_ptr<store> make_server_store(std::shared_ptr<transport> way, const config& limits,
-                                         bool blind, const std::optional<config>& wakeups,
+std::shared_ptr<store> make_server_store(std::shared_ptr<transport> way, const redis_config& limits,
+                                         bool blind, const std::optional<redis_config>& wakeups,
                                          const std::shared_ptr<environment>& from)
 {
     return std::make_shared<server_store>(std::move(way), limits, blind, wakeups, from);

@@ -4,7 +4,7 @@
 #include "redis/connection/environment.hpp"
 #include "redis/pipeline/transport.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <memory>
@@ -16,8 +16,8 @@ namespace leasehold::redis_store {
 /// @param blind   As for `native_commands`.
 /// @param wakeups The address of the connections for messages; none: there are no messages.
 [[nodiscard]] std::shared_ptr<store> make_server_store(std::shared_ptr<transport> way,
-                                                       const config& limits, bool blind,
-                                                       const std::optional<config>& wakeups,
+                                                       const redis_config& limits, bool blind,
+                                                       const std::optional<redis_config>& wakeups,
                                                        const std::shared_ptr<environment>& from);
 
 } // namespace leasehold::redis_store

@@ -5,7 +5,7 @@
 #include "core/async/context_poster.hpp"
 #include "redis/connection/reconnecting_connection.hpp"
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <chrono>
@@ -32,7 +32,7 @@ public:
     void open_like(const push_connection& other);
 
 protected:
-    push_connection(const config& settings, std::shared_ptr<environment> from)
+    push_connection(const redis_config& settings, std::shared_ptr<environment> from)
         : where_(settings), from_(std::move(from))
     {}
     ~push_connection() = default;
@@ -78,7 +78,7 @@ private:
     void on_context_end() noexcept final;
     void on_fork() noexcept final;
 
-    const config where_;
+    const redis_config where_;
     const std::shared_ptr<environment> from_;
     asio::any_io_executor strand_;
     std::shared_ptr<detail::context_poster> home_;

@@ -19,7 +19,7 @@ namespace leasehold::redis_store {
 class subscriptions final : public channel_connection
 {
 public:
-    subscriptions(const config& settings, std::shared_ptr<environment> from)
+    subscriptions(const redis_config& settings, std::shared_ptr<environment> from)
         : channel_connection(settings, std::move(from))
     {}
 

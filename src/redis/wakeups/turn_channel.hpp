@@ -29,7 +29,7 @@ namespace leasehold::redis_store {
 class turn_channel final : public hearing, public push_connection
 {
 public:
-    turn_channel(const config& settings, std::shared_ptr<environment> from)
+    turn_channel(const redis_config& settings, std::shared_ptr<environment> from)
         : push_connection(settings, std::move(from))
     {}
 

@@ -5,6 +5,8 @@
 // `complaints`. Prints "holding" at its first entry, and "wrote N" at its end.
 #include "support/client_thread.hpp"
 
+#include <leasehold/redis.hpp>
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -141,8 +143,8 @@ int main(int count, char** words)
     if (count != 4)
         return 2;
     asio::io_context context(1);
-    const config settings = at(std::string(words[1]));
-    client locks(context, settings);
+    const redis_config settings = at(std::string(words[1]));
+    client locks(context, make_redis_store(settings));
     locks.async_run([](error_code) {});
     resp_client store(local_endpoint(settings.unix_socket),
                       std::chrono::seconds(60)); // the process may be stopped meanwhile

@@ -8,6 +8,8 @@
 // Prints "lost WHY" when a lease is lost. Ends with its input.
 #include "support/client_thread.hpp"
 
+#include <leasehold/redis.hpp>
+
 #include <iostream>
 #include <mutex>
 #include <sstream>
@@ -63,7 +65,7 @@ class holder
 {
 public:
     explicit holder(const std::string& url)
-        : locks_(context_, test::at(url), std::make_shared<speaking_observer>())
+        : locks_(context_, make_redis_store(test::at(url)), std::make_shared<speaking_observer>())
     {
         locks_.async_run([](error_code) {});
         runner_ = std::jthread([this] { context_.run(); });

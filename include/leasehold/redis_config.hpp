@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_CONFIG_HPP
-#define LEASEHOLD_CONFIG_HPP
+#ifndef LEASEHOLD_REDIS_CONFIG_HPP
+#define LEASEHOLD_REDIS_CONFIG_HPP
 
 #include <leasehold/detail/export.hpp>
 
@@ -11,7 +11,8 @@
 
 namespace leasehold {
 
-/// The place of the locks and the way to connect to it. Made from a URL, or field by field.
+/// A deployment of Redis or Valkey and the way to connect to it. Made from a URL, or field by
+/// field.
 ///
 ///  - `redis://[user:password@]host[:port][/db]`: one Redis 6.2 or newer, or Valkey
 ///  - `rediss://…`: the same over TLS
@@ -22,25 +23,23 @@ namespace leasehold {
 ///    names the others; `rediss+cluster://…`: the same over TLS
 ///  - `redlock://[user:password@]h1[:port],h2[:port],h3[:port]…[/db]`: 3, 5, 7 or 9 independent
 ///    masters; a quorum of them must grant each lock
-///  - `memory:[name]`: this process; clients with the same name share their locks
 ///
 /// Query parameters. Percent-encoding is decoded; an unknown parameter is an error.
-///  - all but `memory:`: `timeout`, `health_check`, `reconnect` (milliseconds), `client_info`
-///    (`on`, `off`), and `layout` (`native`, `redisson`; on `redlock:` `quorum` instead)
-///  - `memory:`, `redlock:`, `layout=redisson`: `fence_retention` (seconds, or `forever`)
+///  - `timeout`, `health_check`, `reconnect` (milliseconds), `client_info` (`on`, `off`), and
+///    `layout` (`native`, `redisson`; on `redlock:` `quorum` instead)
+///  - `redlock:`, `layout=redisson`: `fence_retention` (seconds, or `forever`)
 ///  - `rediss:`, `rediss+cluster:`: `ca` (a file of trusted certificates; default: the system's),
 ///    `verify` (`full`, `none`; default `full`)
 ///  - `redis+sentinel:`: `sentinel_user`, `sentinel_password`
-struct LEASEHOLD_EXPORT config
+struct LEASEHOLD_REDIS_EXPORT redis_config
 {
-    /// The kinds of stores.
-    enum class kind : std::uint8_t
+    /// The kinds of deployments.
+    enum class deployment : std::uint8_t
     {
-        redis,    ///< One Redis or Valkey server.
+        server,   ///< One server.
         sentinel, ///< The master that Sentinels name.
-        memory,   ///< This process.
         cluster,  ///< The shards of a Redis Cluster.
-        redlock,  ///< A quorum of independent masters.
+        quorum,   ///< Independent masters: `redlock:`.
     };
 
     /// The address of a server.
@@ -66,18 +65,18 @@ struct LEASEHOLD_EXPORT config
     static constexpr std::chrono::milliseconds forever{0};
 
     /// One Redis on this machine, port 6379.
-    config() = default;
+    redis_config() = default;
 
     /// Parses a URL. Implicit, so that a URL can be passed as a config.
     /// @throws boost::system::system_error `errc::invalid_url`; `what()` names the wrong part, its
     ///     value and the allowed values. It never contains a password.
-    config(std::string_view url);
+    redis_config(std::string_view url);
     /// As above.
-    config(const std::string& url) : config(std::string_view(url)) {}
+    redis_config(const std::string& url) : redis_config(std::string_view(url)) {}
     /// As above.
-    config(const char* url) : config(std::string_view(url)) {}
+    redis_config(const char* url) : redis_config(std::string_view(url)) {}
 
-    kind store = kind::redis; ///< The kind of store: the scheme of the URL.
+    deployment kind = deployment::server; ///< The kind of deployment: the scheme of the URL.
     /// The server, the Sentinels, the first nodes of the cluster, or all members.
     std::vector<address> addresses{{"127.0.0.1", 6379}};
     /// Cluster: the first match applies. Other nodes are reached as announced.
@@ -89,9 +88,8 @@ struct LEASEHOLD_EXPORT config
     std::string master;            ///< Sentinel: the name of the master.
     std::string sentinel_user;     ///< The user at the Sentinels. Empty: the default user.
     std::string sentinel_password; ///< The password at the Sentinels. Empty: no AUTH.
-    std::string memory_name;       ///< Memory: the name of the space.
 
-    /// Redlock: the number q of the N members that must grant a lock and accept its fence. 0: a
+    /// Quorum: the number q of the N members that must grant a lock and accept its fence. 0: a
     /// majority, N/2 + 1. Range: a majority to N.
     ///
     /// | N | q | may be down | may lose their data while fences stay unique and in order |
@@ -140,9 +138,8 @@ struct LEASEHOLD_EXPORT config
     key_layout layout = key_layout::native; ///< The form of the locks in keys.
 
     /// Time for which the fence counter of a name is kept after the last grant. Only with
-    /// `layout=redisson`, `redlock:` and `memory:`. `forever`, or 1 s to 10 years. With `forever`,
-    /// names can be shared with Redisson's fenced locks. Until then a name costs the server 145
-    /// bytes, and the process of a `memory:` store 244 bytes.
+    /// `layout=redisson` and with a quorum. `forever`, or 1 s to 10 years. With `forever`, names
+    /// can be shared with Redisson's fenced locks. Until then a name costs the server 145 bytes.
     std::chrono::milliseconds fence_retention = std::chrono::hours(24);
 
     /// Whether each client of a Redis store publishes a hash `leasehold:client:<client::id>` for

@@ -1,8 +1,9 @@
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 
+#include "base/fence_retention.hpp"
 #include "base/printable.hpp"
-#include "config/config_check.hpp"
 #include "fsm/quorum/quorum_size.hpp"
+#include "redis/config/config_check.hpp"
 
 #include <leasehold/error.hpp>
 
@@ -40,14 +41,14 @@ bool has_nul(std::string_view text)
     return text.find('\0') != std::string_view::npos;
 }
 
-std::string problem_of_place(const config& c)
+std::string problem_of_place(const redis_config& c)
 {
     if (!c.unix_socket.empty()) {
-        if (c.store == config::kind::sentinel)
+        if (c.kind == redis_config::deployment::sentinel)
             return wrong("unix_socket", c.unix_socket, "empty with Sentinel");
-        if (c.store == config::kind::cluster)
+        if (c.kind == redis_config::deployment::cluster)
             return wrong("unix_socket", c.unix_socket, "empty with a cluster");
-        if (c.store == config::kind::redlock)
+        if (c.kind == redis_config::deployment::quorum)
             return wrong("unix_socket", c.unix_socket, "empty with redlock");
         if (c.tls)
             return wrong("tls", "true", "false with a local socket");
@@ -60,9 +61,9 @@ std::string problem_of_place(const config& c)
     }
     if (c.addresses.empty())
         return "addresses is empty, must contain a host";
-    if (c.store == config::kind::redis && c.addresses.size() != 1)
+    if (c.kind == redis_config::deployment::server && c.addresses.size() != 1)
         return wrong("addresses", std::to_string(c.addresses.size()) + " hosts", "one host");
-    for (const config::address& each : c.addresses) {
+    for (const redis_config::address& each : c.addresses) {
         if (each.host.empty() || has_nul(each.host))
             return wrong("host", has_nul(each.host) ? "(with a NUL)" : "", "a name or an address");
         if (each.port == 0)
@@ -71,9 +72,9 @@ std::string problem_of_place(const config& c)
     return {};
 }
 
-std::string problem_of_sentinel(const config& c)
+std::string problem_of_sentinel(const redis_config& c)
 {
-    if (c.store != config::kind::sentinel)
+    if (c.kind != redis_config::deployment::sentinel)
         return {};
     if (c.master.empty())
         return wrong("master", "", "the name of the master in the Sentinels");
@@ -84,9 +85,9 @@ std::string problem_of_sentinel(const config& c)
     return {};
 }
 
-std::string problem_of_cluster(const config& c)
+std::string problem_of_cluster(const redis_config& c)
 {
-    if (c.store != config::kind::cluster) {
+    if (c.kind != redis_config::deployment::cluster) {
         if (!c.address_map.empty())
             return wrong("address_map", std::to_string(c.address_map.size()) + " addresses",
                          "empty without a cluster");
@@ -94,7 +95,7 @@ std::string problem_of_cluster(const config& c)
     }
     if (c.database != 0)
         return wrong("database", std::to_string(c.database), "0 in a cluster");
-    for (const config::mapped_address& each : c.address_map) {
+    for (const redis_config::mapped_address& each : c.address_map) {
         for (const std::string& host : {each.announced.host, each.reached.host}) {
             if (host.empty() || has_nul(host))
                 return wrong("host in address_map", has_nul(host) ? "(with a NUL)" : "",
@@ -104,9 +105,9 @@ std::string problem_of_cluster(const config& c)
     return {};
 }
 
-std::string problem_of_quorum(const config& c)
+std::string problem_of_quorum(const redis_config& c)
 {
-    if (c.store != config::kind::redlock) {
+    if (c.kind != redis_config::deployment::quorum) {
         return c.quorum == 0 ? std::string()
                              : wrong("quorum", std::to_string(c.quorum), "0 without redlock");
     }
@@ -130,7 +131,7 @@ std::string problem_of_quorum(const config& c)
     return {};
 }
 
-std::string problem_of_times(const config& c)
+std::string problem_of_times(const redis_config& c)
 {
     using namespace std::chrono_literals;
     for (std::string text : {milliseconds_between("timeout", c.timeout, 10ms, 10min),
@@ -142,17 +143,14 @@ std::string problem_of_times(const config& c)
     return {};
 }
 
-std::string problem_of_retention(const config& c)
+std::string problem_of_retention(const redis_config& c)
 {
-    using namespace std::chrono_literals;
-    constexpr milliseconds decade = std::chrono::days(3653);
-    if (c.fence_retention != config::forever &&
-        (c.fence_retention < 1s || c.fence_retention > decade))
-        return wrong("fence_retention", std::to_string(c.fence_retention.count()) + " ms",
-                     "forever, or 1000 to " + std::to_string(decade.count()) + " ms");
+    if (std::string text = detail::problem_of(c.fence_retention); !text.empty())
+        return text;
     // The layout `native` keeps no counter for each name.
-    if (c.store != config::kind::memory && c.store != config::kind::redlock &&
-        c.layout == config::key_layout::native && c.fence_retention != config().fence_retention)
+    if (c.kind != redis_config::deployment::quorum &&
+        c.layout == redis_config::key_layout::native &&
+        c.fence_retention != redis_config().fence_retention)
         return wrong("fence_retention", std::to_string(c.fence_retention.count()) + " ms",
                      "left out, or used with layout=redisson");
     return {};
@@ -160,10 +158,8 @@ std::string problem_of_retention(const config& c)
 
 } // namespace
 
-std::string problem_of(const config& c)
+std::string problem_of(const redis_config& c)
 {
-    if (c.store == config::kind::memory)
-        return problem_of_retention(c);
     // Servers and some clients store a larger number as a negative one.
     if (c.database > 0x7fffffff)
         return wrong("database", std::to_string(c.database), "0 to 2147483647");
@@ -175,7 +171,7 @@ std::string problem_of(const config& c)
     return {};
 }
 
-void config::validate() const
+void redis_config::validate() const
 {
     if (const std::string text = problem_of(*this); !text.empty())
         throw boost::system::system_error(errc::invalid_option, detail::printable(text));

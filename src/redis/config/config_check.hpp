@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_SRC_CONFIG_CONFIG_CHECK_HPP
 #define LEASEHOLD_SRC_CONFIG_CONFIG_CHECK_HPP
 
-#include <leasehold/config.hpp>
+#include <leasehold/redis_config.hpp>
 
 #include <string>
 
@@ -9,7 +9,7 @@ namespace leasehold {
 
 /// Names the first invalid field, its value, and the allowed values; empty if all are valid.
 /// Contains no password.
-std::string problem_of(const config& c);
+std::string problem_of(const redis_config& c);
 
 } // namespace leasehold
 
