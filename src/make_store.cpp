@@ -10,6 +10,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -22,23 +23,13 @@ namespace {
 struct scheme_table
 {
     std::mutex mutex;
-    std::vector<std::pair<std::string, store_factory>> schemes{
-        {"memory", &detail::make_memory_store_of}};
+    std::vector<std::string> schemes{"memory"};
+    std::vector<store_factory> factories{&detail::make_memory_store_of};
 
     [[nodiscard]] store_factory find(std::string_view scheme) const noexcept
     {
-        const auto found = std::find_if(schemes.begin(), schemes.end(),
-                                        [&](const auto& each) { return each.first == scheme; });
-        return found == schemes.end() ? nullptr : found->second;
-    }
-
-    /// "memory, redis or unix"
-    [[nodiscard]] std::string names() const
-    {
-        std::string text = schemes.front().first;
-        for (std::size_t i = 1; i < schemes.size(); ++i)
-            text.append(i + 1 < schemes.size() ? ", " : " or ").append(schemes[i].first);
-        return text;
+        const auto found = std::find(schemes.begin(), schemes.end(), scheme);
+        return found == schemes.end() ? nullptr : factories[std::size_t(found - schemes.begin())];
     }
 };
 
@@ -64,7 +55,8 @@ bool register_scheme(std::string_view scheme, store_factory factory)
     const std::scoped_lock lock(table.mutex);
     if (table.find(scheme) != nullptr)
         return false;
-    table.schemes.emplace_back(scheme, factory);
+    table.factories.push_back(factory);
+    table.schemes.emplace_back(scheme);
     return true;
 }
 
@@ -77,15 +69,13 @@ std::shared_ptr<store> make_store(std::string_view url)
         scheme_table& table = the_table();
         const std::scoped_lock lock(table.mutex);
         make = table.find(parts.scheme);
-        known = table.names();
+        known = detail::one_of(table.schemes);
     }
     if (make != nullptr)
         return make(url);
-    for (const char* const redis : {"redis", "rediss", "unix", "redis+sentinel", "redis+cluster",
-                                    "rediss+cluster", "redlock"}) {
-        if (parts.scheme == redis)
-            refuse_without_header(parts.scheme, "redis");
-    }
+    if (parts.scheme.starts_with("redis") || parts.scheme.starts_with("valkey") ||
+        parts.scheme == "unix" || parts.scheme == "redlock")
+        refuse_without_header(parts.scheme, "redis");
     if (!parts.has_authority) // also "host:port"
         detail::refuse_url("URL has no scheme, must begin with one and a colon: " + known);
     detail::refuse_url("scheme", parts.scheme, known);

@@ -18,19 +18,20 @@ namespace leasehold {
 ///  - `rediss://…`: the same over TLS
 ///  - `unix:///path/to/socket[?db=n]`: the same over a local socket
 ///  - `redis+sentinel://[user:password@]h1[:port],h2[:port]/master[/db]`: the master that the
-///    Sentinels name
+///    Sentinels name; `rediss+sentinel://…`: Sentinels and masters over TLS
 ///  - `redis+cluster://[user:password@]h1[:port],h2[:port]…`: a Redis Cluster; any of these nodes
 ///    names the others; `rediss+cluster://…`: the same over TLS
 ///  - `redlock://[user:password@]h1[:port],h2[:port],h3[:port]…[/db]`: 3, 5, 7 or 9 independent
-///    masters; a quorum of them must grant each lock
+///    masters; a quorum of them must grant each lock; `rediss+redlock://…`: the same over TLS
+///  - `valkey` and `valkeys` for `redis` and `rediss`
 ///
 /// Query parameters. Percent-encoding is decoded; an unknown parameter is an error.
 ///  - `timeout`, `health_check`, `reconnect` (milliseconds), `client_info` (`on`, `off`), and
 ///    `layout` (`native`, `redisson`; on `redlock:` `quorum` instead)
 ///  - `redlock:`, `layout=redisson`: `fence_retention` (seconds, or `forever`)
-///  - `rediss:`, `rediss+cluster:`: `ca` (a file of trusted certificates; default: the system's),
-///    `verify` (`full`, `none`; default `full`)
-///  - `redis+sentinel:`: `sentinel_user`, `sentinel_password`
+///  - over TLS: `ca` (a file of trusted certificates; default: the system's), `cert` and `key`
+///    (files of a client certificate and its key), `verify` (`full`, `none`; default `full`)
+///  - with Sentinel: `sentinel_user`, `sentinel_password`
 struct LEASEHOLD_REDIS_EXPORT redis_config
 {
     /// The kinds of deployments.
@@ -114,10 +115,17 @@ struct LEASEHOLD_REDIS_EXPORT redis_config
     /// The first start needs all members.
     std::uint32_t quorum = 0;
 
-    bool tls = false;       ///< Encrypt the connections: `rediss:`, `rediss+cluster:`.
-    bool tls_verify = true; ///< Verify the server's certificate and its host name.
-    /// A file of trusted certificates, read for each connection. Empty: those of the system.
+    bool tls = false; ///< Encrypt the connections: `rediss:` and the other schemes with `rediss`.
+    /// Verify the server's certificate and its host name. Behind Sentinel, the name is the address
+    /// of the master that the Sentinels report.
+    bool tls_verify = true;
+    /// A file of trusted certificates in PEM form, read for each connection. Empty: those of the
+    /// system.
     std::string tls_ca_file;
+    /// A file with the client's certificate and its chain in PEM form, for servers that request
+    /// one. Read for each connection. Empty: none.
+    std::string tls_cert_file;
+    std::string tls_key_file; ///< The key of `tls_cert_file` in PEM form, without a password.
 
     /// Timeout of one attempt to connect, and of one command. Range: 10 ms to 10 min.
     std::chrono::milliseconds timeout{5'000};

@@ -4,7 +4,9 @@
 #include <leasehold/detail/export.hpp>
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,6 +22,19 @@ namespace leasehold::detail {
 /// As above: "<part> is '<value>', must be <allowed>".
 [[noreturn]] LEASEHOLD_EXPORT void refuse_url(std::string_view part, std::string_view value,
                                               std::string_view allowed);
+
+/// "a, b or c"
+template <class Range>
+std::string one_of(const Range& names)
+{
+    std::string text;
+    std::size_t left = std::size(names);
+    for (const auto& each : names) {
+        text.append(text.empty() ? "" : left == 1 ? " or " : ", ").append(each);
+        --left;
+    }
+    return text;
+}
 
 /// The parts of a URL, still encoded. `user` and `query` may contain secrets.
 struct url_parts

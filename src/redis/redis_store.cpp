@@ -1,5 +1,6 @@
 #include <leasehold/redis.hpp>
 
+#include "redis/config/redis_schemes.hpp"
 #include "redis/connection/environment.hpp"
 #include "redis/connection/settings.hpp"
 #include "redis/make_store.hpp"
@@ -94,8 +95,7 @@ std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection
 bool detail::register_redis()
 {
     bool all = true;
-    for (const char* const scheme : {"redis", "rediss", "unix", "redis+sentinel", "redis+cluster",
-                                     "rediss+cluster", "redlock"})
+    for (const std::string_view scheme : redis_store::schemes)
         all = register_scheme(scheme, &make_store_of) && all;
     return all;
 }

@@ -406,9 +406,15 @@ BOOST_AUTO_TEST_CASE(invalid_field_is_refused_with_the_reason)
     c.master = "m";
     c.validate();
     c.tls = true;
-    invalid(c, {"tls_verify"});
-    c.tls_verify = false;
     c.validate();
+    c.tls_cert_file = "/cert.pem";
+    invalid(c, {"tls_key_file", "the file of the key"});
+    c.tls_key_file = "/key.pem";
+    c.validate();
+    c.tls = false;
+    invalid(c, {"tls_cert_file", "empty without TLS"});
+    c.tls_cert_file.clear();
+    invalid(c, {"tls_key_file", "empty without tls_cert_file"});
 
     c = redis_config();
     c.address_map = {{{"10.0.0.1", 0}, {"example.com", 0}}};

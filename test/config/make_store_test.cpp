@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(unknown_scheme_is_refused_with_the_known_ones)
     const auto [code, text] = error_of("http://host");
     BOOST_TEST((code == errc::invalid_url));
     BOOST_TEST(text.starts_with("scheme is 'http', must be memory, redis, rediss, unix, "
-                                "redis+sentinel, redis+cluster, rediss+cluster"));
+                                "redis+sentinel, rediss+sentinel, redis+cluster"));
     for (const char* url : {"", "host", "host:6379"})
         BOOST_TEST_CONTEXT(url)
         {
@@ -64,7 +64,8 @@ BOOST_AUTO_TEST_CASE(each_scheme_of_redis_is_registered)
 {
     for (const char* url :
          {"redis://h", "rediss://h?verify=none", "unix:///s", "redis+sentinel://h/m",
-          "redis+cluster://h", "rediss+cluster://h?verify=none", "redlock://a,b,c", "REDIS://h"})
+          "redis+cluster://h", "rediss+cluster://h?verify=none", "redlock://a,b,c", "REDIS://h",
+          "valkey://h"})
         BOOST_TEST_CONTEXT(url)
         {
             BOOST_TEST(make_store(url) != nullptr);

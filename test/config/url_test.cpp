@@ -65,15 +65,18 @@ struct scheme
 // Each kind of URL, up to its parameters.
 const scheme schemes[] = {
     {"redis://h", "timeout, health_check, reconnect, fence_retention, layout, client_info"},
-    {"rediss://h",
-     "timeout, health_check, reconnect, fence_retention, layout, client_info, ca, verify"},
+    {"rediss://h", "timeout, health_check, reconnect, fence_retention, layout, client_info, ca, "
+                   "cert, key, verify"},
     {"unix:///s", "timeout, health_check, reconnect, fence_retention, layout, client_info, db"},
     {"redis+sentinel://h/m",
      "timeout, health_check, reconnect, fence_retention, layout, client_info, "
      "sentinel_user, sentinel_password"},
+    {"valkeys+sentinel://h/m",
+     "timeout, health_check, reconnect, fence_retention, layout, client_info, ca, cert, key, "
+     "verify, sentinel_user, sentinel_password"},
     {"redis+cluster://h", "timeout, health_check, reconnect, fence_retention, layout, client_info"},
-    {"rediss+cluster://h",
-     "timeout, health_check, reconnect, fence_retention, layout, client_info, ca, verify"},
+    {"rediss+cluster://h", "timeout, health_check, reconnect, fence_retention, layout, "
+                           "client_info, ca, cert, key, verify"},
     {"redlock://a,b,c", "timeout, health_check, reconnect, fence_retention, quorum, client_info"},
     {"memory:n", "fence_retention"},
 };
@@ -100,13 +103,16 @@ BOOST_AUTO_TEST_CASE(each_refusal_names_the_part_its_value_and_what_is_allowed)
         const char* text;
     };
     constexpr const char* no_scheme =
-        "URL has no scheme, must begin with redis://, rediss://, unix://, redis+sentinel://, "
-        "redis+cluster://, rediss+cluster:// or redlock://";
+        "URL has no scheme, must begin with one and '://': redis, rediss, unix, redis+sentinel, "
+        "rediss+sentinel, redis+cluster, rediss+cluster, redlock, rediss+redlock, valkey, valkeys, "
+        "valkey+sentinel, valkeys+sentinel, valkey+cluster or valkeys+cluster";
     const row rows[] = {
         {"host", no_scheme},
         {"host:6379", no_scheme},
         {"http://host", "scheme is 'http', must be redis, rediss, unix, redis+sentinel, "
-                        "redis+cluster, rediss+cluster or redlock"},
+                        "rediss+sentinel, redis+cluster, rediss+cluster, redlock, "
+                        "rediss+redlock, valkey, valkeys, valkey+sentinel, valkeys+sentinel, "
+                        "valkey+cluster or valkeys+cluster"},
         {"redis:host", "URL has no '//' after its scheme, must begin with redis://"},
         {"rediss:host", "URL has no '//' after its scheme, must begin with rediss://"},
         {"redis://", "host is '', must be a name or an address"},
@@ -326,7 +332,15 @@ BOOST_AUTO_TEST_CASE(each_kind_of_url_has_its_store_port_and_security)
                             row{"redis+sentinel://h/m", deployment::sentinel, 26379, false},
                             row{"redis+cluster://h", deployment::cluster, 6379, false},
                             row{"rediss+cluster://h", deployment::cluster, 6379, true},
-                            row{"redlock://h,b,c", deployment::quorum, 6379, false}})
+                            row{"redlock://h,b,c", deployment::quorum, 6379, false},
+                            row{"rediss+redlock://h,b,c", deployment::quorum, 6379, true},
+                            row{"rediss+sentinel://h/m", deployment::sentinel, 26379, true},
+                            row{"valkey://h", deployment::server, 6379, false},
+                            row{"valkeys://h", deployment::server, 6379, true},
+                            row{"valkey+sentinel://h/m", deployment::sentinel, 26379, false},
+                            row{"valkeys+sentinel://h/m", deployment::sentinel, 26379, true},
+                            row{"valkey+cluster://h", deployment::cluster, 6379, false},
+                            row{"valkeys+cluster://h", deployment::cluster, 6379, true}})
         BOOST_TEST_CONTEXT(each.url)
         {
             const redis_config of(each.url);

@@ -81,7 +81,9 @@ std::string write(const redis_config& c)
     const bool cluster = c.kind == redis_config::deployment::cluster;
     const bool redlock = c.kind == redis_config::deployment::quorum;
     const bool local = !c.unix_socket.empty();
-    std::string url = sentinel           ? "redis+sentinel://"
+    std::string url = sentinel && c.tls  ? "rediss+sentinel://"
+                      : sentinel         ? "redis+sentinel://"
+                      : redlock && c.tls ? "rediss+redlock://"
                       : redlock          ? "redlock://"
                       : local            ? "unix://"
                       : cluster && c.tls ? "rediss+cluster://"
@@ -105,6 +107,8 @@ std::string write(const redis_config& c)
     if (c.tls)
         url += std::string("&verify=") + (c.tls_verify ? "full" : "none") +
                "&ca=" + encoded(c.tls_ca_file);
+    if (!c.tls_cert_file.empty())
+        url += "&cert=" + encoded(c.tls_cert_file) + "&key=" + encoded(c.tls_key_file);
     if (redlock && c.quorum != 0)
         url += "&quorum=" + std::to_string(c.quorum);
     if (sentinel)

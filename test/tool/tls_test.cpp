@@ -101,7 +101,8 @@ BOOST_AUTO_TEST_CASE(missing_file_of_trusted_certificates_is_named)
     const tls_server there("DNS:localhost");
     const ran done = tool_runs().run({"ls"}, there.url("localhost", "ca=/no/such/file"));
     BOOST_TEST(done.code == 77);
-    BOOST_TEST(done.says("the trusted certificates cannot be read from '/no/such/file'"));
+    BOOST_TEST(
+        done.says("tls_ca_file is '/no/such/file', must be a readable file of PEM certificates"));
 }
 
 BOOST_AUTO_TEST_CASE(port_without_tls_is_refused_with_tls)

@@ -369,11 +369,10 @@ void judge_url(const redis_config& where, findings& to)
     };
     const bool is_local = !where.unix_socket.empty() ||
                           std::all_of(where.addresses.begin(), where.addresses.end(), is_here);
-    if (!where.tls && !is_local && where.kind != redis_config::deployment::sentinel &&
-        where.kind != redis_config::deployment::quorum)
+    if (!where.tls && !is_local)
         add(level::note, "the connection is not encrypted",
             "An attacker on the network can read the password and act as the server.",
-            "Use rediss:// or rediss+cluster://, or a private network.");
+            "Use a scheme with TLS, such as rediss://, or a private network.");
 }
 
 void judge_server(const server_facts& facts, const redis_config& where, milliseconds slow,

@@ -1,5 +1,7 @@
 #include "server_connection.hpp"
 
+#include "redis/connection/settings.hpp"
+
 #include <leasehold/error.hpp>
 
 #include <boost/asio/buffer.hpp>
@@ -14,6 +16,7 @@
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <array>
 #include <chrono>
@@ -44,19 +47,18 @@ private:
 
 namespace {
 
-connection_settings common_settings(const redis_config& where)
-{
-    connection_settings made;
-    made.tls = where.tls;
-    made.tls_verify = where.tls_verify;
-    made.tls_ca_file = where.tls_ca_file;
-    made.timeout = where.timeout;
-    return made;
-}
-
 bool is_closed(error_code failed)
 {
     return failed == asio::error::eof || failed == asio::ssl::error::stream_truncated;
+}
+
+asio::ssl::context read_files(const redis_config& where)
+try {
+    return redis_store::tls_settings(where);
+}
+catch (const boost::system::system_error& wrong) {
+    const std::string_view text = wrong.what();
+    throw unreachable(std::string(text.substr(0, text.rfind(": "))));
 }
 
 /// @param other_host Set to true if the certificate is trusted, but for another host. Outlives the
@@ -65,22 +67,9 @@ asio::ssl::context tls_context(const connection_settings& settings, const std::s
                                bool& other_host)
 {
     namespace ssl = asio::ssl;
-    ssl::context made(ssl::context::tls_client);
-    made.set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 |
-                     ssl::context::no_sslv3 | ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
-    if (!settings.tls_verify) {
-        made.set_verify_mode(ssl::verify_none);
+    ssl::context made = read_files(settings.where);
+    if (!settings.where.tls_verify)
         return made;
-    }
-    error_code wrong;
-    if (settings.tls_ca_file.empty())
-        made.set_default_verify_paths(wrong);
-    else
-        made.load_verify_file(settings.tls_ca_file, wrong);
-    if (wrong)
-        throw unreachable("the trusted certificates cannot be read from '" + settings.tls_ca_file +
-                          "': " + wrong.message());
-    made.set_verify_mode(ssl::verify_peer);
     made.set_verify_callback([is_named = ssl::host_name_verification(host),
                               &other_host](bool trusted, ssl::verify_context& shown) {
         const bool accepted = is_named(trusted, shown);
@@ -153,7 +142,7 @@ struct server_connection::state
 
     [[nodiscard]] std::string too_late() const
     {
-        return "does not answer within " + std::to_string(settings.timeout.count()) + " ms";
+        return "does not answer within " + std::to_string(settings.where.timeout.count()) + " ms";
     }
 
     /// The same as `wait_for`, but throws on an error.
@@ -171,7 +160,7 @@ struct server_connection::state
         return ended.bytes;
     }
 
-    void limit() { deadline = steady::now() + settings.timeout; }
+    void limit() { deadline = steady::now() + settings.where.timeout; }
 
     void connect(const redis_config::address& at)
     {
@@ -232,7 +221,7 @@ struct server_connection::state
         if (other_host)
             fail("shows a certificate for another host than '" + host + "'");
         const long verdict = ::SSL_get_verify_result(stream->native_handle());
-        if (settings.tls_verify && verdict != X509_V_OK)
+        if (settings.where.tls_verify && verdict != X509_V_OK)
             fail(std::string("shows a certificate that is not trusted: ") +
                  ::X509_verify_cert_error_string(verdict));
         // A port without TLS does not understand the handshake, and behaves like this.
@@ -287,19 +276,12 @@ struct server_connection::state
 
 connection_settings settings_of(const redis_config& where)
 {
-    connection_settings made = common_settings(where);
-    made.user = where.user;
-    made.password = where.password;
-    made.database = where.database;
-    return made;
+    return {where, where.user, where.password, where.database};
 }
 
 connection_settings sentinel_settings_of(const redis_config& where)
 {
-    connection_settings made = common_settings(where);
-    made.user = where.sentinel_user;
-    made.password = where.sentinel_password;
-    return made;
+    return {where, where.sentinel_user, where.sentinel_password, 0};
 }
 
 server_connection::server_connection(asio::io_context& context, const connection_settings& settings,
@@ -311,7 +293,7 @@ server_connection::server_connection(asio::io_context& context, const connection
         state_->connect(socket);
     else
         state_->connect(at);
-    if (settings.tls)
+    if (settings.where.tls)
         state_->secure(at.host);
 
     command_words hello{"HELLO", "3"};

@@ -38,13 +38,10 @@ struct interrupted : std::runtime_error
 /// The settings of a connection other than the address.
 struct connection_settings
 {
-    std::string user{};
-    std::string password{};
-    std::uint32_t database = 0;
-    bool tls = false;
-    bool tls_verify = true;
-    std::string tls_ca_file{};
-    std::chrono::milliseconds timeout{5'000}; ///< For the connection, and for each call of `ask`.
+    redis_config where; ///< TLS, and the timeout of the connection and of each call of `ask`.
+    std::string user;
+    std::string password;
+    std::uint32_t database;
 };
 
 /// Settings for the servers that keep the locks.

@@ -78,10 +78,17 @@ std::string problem_of_sentinel(const redis_config& c)
         return {};
     if (c.master.empty())
         return wrong("master", "", "the name of the master in the Sentinels");
-    // Sentinels return the master's address, which a certificate seldom contains.
-    if (c.tls && c.tls_verify)
-        return wrong("tls_verify", "true",
-                     "false with Sentinel: the name of the master's host is not known");
+    return {};
+}
+
+std::string problem_of_tls(const redis_config& c)
+{
+    if (!c.tls && !c.tls_cert_file.empty())
+        return wrong("tls_cert_file", c.tls_cert_file, "empty without TLS");
+    if (c.tls_cert_file.empty() != c.tls_key_file.empty())
+        return wrong("tls_key_file", c.tls_key_file,
+                     c.tls_cert_file.empty() ? "empty without tls_cert_file"
+                                             : "the file of the key of tls_cert_file");
     return {};
 }
 
@@ -163,8 +170,9 @@ std::string problem_of(const redis_config& c)
     // Servers and some clients store a larger number as a negative one.
     if (c.database > 0x7fffffff)
         return wrong("database", std::to_string(c.database), "0 to 2147483647");
-    for (const auto& check : {problem_of_place, problem_of_sentinel, problem_of_cluster,
-                              problem_of_quorum, problem_of_times, problem_of_retention}) {
+    for (const auto& check :
+         {problem_of_place, problem_of_sentinel, problem_of_tls, problem_of_cluster,
+          problem_of_quorum, problem_of_times, problem_of_retention}) {
         if (std::string text = check(c); !text.empty())
             return text;
     }

@@ -3,7 +3,9 @@
 #include "base/fence_retention.hpp"
 #include "base/url.hpp"
 #include "redis/config/config_check.hpp"
+#include "redis/config/redis_schemes.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,9 +35,9 @@ std::chrono::milliseconds read_milliseconds(std::string_view name, std::string_v
 void read_parameter(redis_config& to, const std::string& scheme, const std::string& name,
                     const std::string& value)
 {
-    const bool sentinel = scheme == "redis+sentinel";
+    const bool sentinel = scheme.ends_with("+sentinel");
     const bool tls = scheme.starts_with("rediss");
-    const bool redlock = scheme == "redlock";
+    const bool redlock = scheme.ends_with("redlock");
     if (name == "timeout")
         to.timeout = read_milliseconds(name, value);
     else if (name == "health_check")
@@ -63,6 +65,10 @@ void read_parameter(redis_config& to, const std::string& scheme, const std::stri
         read_database(to, value);
     else if (name == "ca" && tls)
         to.tls_ca_file = value;
+    else if (name == "cert" && tls)
+        to.tls_cert_file = value;
+    else if (name == "key" && tls)
+        to.tls_key_file = value;
     else if (name == "verify" && tls) {
         if (value != "full" && value != "none")
             refuse_url(name, value, "full or none");
@@ -79,7 +85,7 @@ void read_parameter(redis_config& to, const std::string& scheme, const std::stri
         if (scheme == "unix")
             allowed += ", db";
         if (tls)
-            allowed += ", ca, verify";
+            allowed += ", ca, cert, key, verify";
         if (sentinel)
             allowed += ", sentinel_user, sentinel_password";
         refuse_url("parameter", name, allowed);
@@ -100,7 +106,7 @@ void read_sentinel_path(redis_config& to, std::string_view path)
 
 void read_path(redis_config& to, const detail::url_parts& given)
 {
-    if (given.scheme == "redis+sentinel")
+    if (given.scheme.ends_with("+sentinel"))
         return read_sentinel_path(to, given.path);
     if (given.scheme == "unix") {
         to.unix_socket = decode_url(given.path, "path");
@@ -113,23 +119,28 @@ void read_path(redis_config& to, const detail::url_parts& given)
     }
 }
 
+/// The scheme in the words of Redis: `valkeys+cluster` is `rediss+cluster`.
+std::string without_valkey(const std::string& scheme)
+{
+    constexpr std::string_view valkey = "valkey";
+    return scheme.starts_with(valkey) ? "redis" + scheme.substr(valkey.size()) : scheme;
+}
+
 redis_config parse(std::string_view url)
 {
-    const detail::url_parts given = detail::split_url(url);
-    const std::string& scheme = given.scheme;
-    const bool cluster = scheme == "redis+cluster" || scheme == "rediss+cluster";
-    const bool redlock = scheme == "redlock";
-    const bool sentinel = scheme == "redis+sentinel";
-    if (scheme != "redis" && scheme != "rediss" && scheme != "unix" && !sentinel && !cluster &&
-        !redlock) {
+    detail::url_parts given = detail::split_url(url);
+    const auto& known = redis_store::schemes;
+    if (std::find(known.begin(), known.end(), given.scheme) == known.end()) {
         if (!given.has_authority) // also "host:port"
-            refuse_url("URL has no scheme, must begin with redis://, rediss://, unix://, "
-                       "redis+sentinel://, redis+cluster://, rediss+cluster:// or redlock://");
-        refuse_url("scheme", scheme,
-                   "redis, rediss, unix, redis+sentinel, redis+cluster, rediss+cluster or redlock");
+            refuse_url("URL has no scheme, must begin with one and '://': " +
+                       detail::one_of(known));
+        refuse_url("scheme", given.scheme, detail::one_of(known));
     }
     if (!given.has_authority)
-        refuse_url("URL has no '//' after its scheme, must begin with " + scheme + "://");
+        refuse_url("URL has no '//' after its scheme, must begin with " + given.scheme + "://");
+    given.scheme = without_valkey(given.scheme);
+    const std::string& scheme = given.scheme;
+    const bool sentinel = scheme.ends_with("+sentinel");
 
     redis_config result;
     std::string_view secret = given.user;
@@ -138,9 +149,9 @@ redis_config parse(std::string_view url)
     result.tls = scheme.starts_with("rediss");
     if (sentinel)
         result.kind = redis_config::deployment::sentinel;
-    else if (cluster)
+    else if (scheme.ends_with("+cluster"))
         result.kind = redis_config::deployment::cluster;
-    else if (redlock)
+    else if (scheme.ends_with("redlock"))
         result.kind = redis_config::deployment::quorum;
     if (scheme != "unix") {
         result.addresses.clear();

@@ -64,6 +64,17 @@ boost::redis::config connection_settings(const redis_config& settings)
     return result;
 }
 
+namespace {
+
+[[noreturn]] void refuse_file(const std::string& field, const std::string& file,
+                              const std::string& contents)
+{
+    throw boost::system::system_error(
+        errc::invalid_option, field + " is '" + file + "', must be a readable file of " + contents);
+}
+
+} // namespace
+
 boost::asio::ssl::context tls_settings(const redis_config& settings)
 {
     namespace ssl = boost::asio::ssl;
@@ -78,9 +89,16 @@ boost::asio::ssl::context tls_settings(const redis_config& settings)
     else
         result.load_verify_file(settings.tls_ca_file, error);
     if (error && settings.tls_verify)
-        throw boost::system::system_error(errc::invalid_option,
-                                          "tls_ca_file is '" + settings.tls_ca_file +
-                                              "', must be a readable file of PEM certificates");
+        refuse_file("tls_ca_file", settings.tls_ca_file, "PEM certificates");
+    if (!settings.tls_cert_file.empty()) {
+        if (result.use_certificate_chain_file(settings.tls_cert_file, error))
+            refuse_file("tls_cert_file", settings.tls_cert_file, "a PEM certificate chain");
+        // Without it, OpenSSL asks on the terminal for the password of an encrypted key.
+        result.set_password_callback([](std::size_t, auto) { return std::string(); });
+        if (result.use_private_key_file(settings.tls_key_file, ssl::context::pem, error))
+            refuse_file("tls_key_file", settings.tls_key_file,
+                        "the PEM key of tls_cert_file, without a password");
+    }
     result.set_verify_mode(settings.tls_verify ? ssl::verify_peer : ssl::verify_none);
     return result;
 }

@@ -22,9 +22,8 @@ namespace leasehold::redis_store {
 /// The address in the form for logs: "10.0.0.1:6379", "[::1]:6379".
 [[nodiscard]] std::string name_of(const redis_config::address& at);
 
-/// @throws boost::system::system_error `errc::invalid_option` if the trusted certificates cannot be
-/// read.
-boost::asio::ssl::context tls_settings(const redis_config& settings);
+/// @throws boost::system::system_error `errc::invalid_option` if a file cannot be read.
+LEASEHOLD_REDIS_EXPORT boost::asio::ssl::context tls_settings(const redis_config& settings);
 
 /// Sends the name of the host with the TLS handshake, for servers that share one address. An
 /// address is no name.
