@@ -59,6 +59,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/leasehold-config.cmake.i
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/leasehold-config-version.cmake
     COMPATIBILITY ${compatibility})
 install(FILES
+    ${CMAKE_CURRENT_LIST_DIR}/leasehold-boost.cmake
     ${CMAKE_CURRENT_LIST_DIR}/leasehold-lua.cmake
     ${PROJECT_BINARY_DIR}/leasehold-config.cmake
     ${PROJECT_BINARY_DIR}/leasehold-config-version.cmake

@@ -1,8 +1,8 @@
 # cmake -P: configures, builds and runs a project that uses the library, with the compiler and flags
 # of this build.
-#   KIND          find_package, pkg_config, add_subdirectory or fetch_content
+#   KIND          find_package, missing_boost, pkg_config, add_subdirectory or fetch_content
 #   SOURCE_DIR    of leasehold
-#   BUILD_DIR     of leasehold; what is built there is installed for find_package and pkg_config
+#   BUILD_DIR     of leasehold; find_package, missing_boost and pkg_config use its installation
 #   WORK_DIR      emptied and used
 #   COMPILER      for pkg_config, which needs no CMake
 #   OPTIONS_FILE  sets `options`: what the consumer is configured with
@@ -19,7 +19,7 @@ endfunction()
 
 file(REMOVE_RECURSE "${WORK_DIR}")
 file(MAKE_DIRECTORY "${WORK_DIR}")
-if(KIND MATCHES "find_package|pkg_config")
+if(KIND MATCHES "find_package|missing_boost|pkg_config")
     run("install" "${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${WORK_DIR}/prefix"
         --config "${CONFIG}")
     list(APPEND options "-Dleasehold_ROOT=${WORK_DIR}/prefix")
@@ -36,6 +36,11 @@ else()
     run("pack" "${CMAKE_COMMAND}" -E chdir "${SOURCE_DIR}" "${CMAKE_COMMAND}" -E tar cz
         "${WORK_DIR}/leasehold.tar.gz" CMakeLists.txt LICENSE cmake include packaging src tool)
     list(APPEND options "-DLEASEHOLD_ARCHIVE=${WORK_DIR}/leasehold.tar.gz")
+endif()
+if(KIND STREQUAL "missing_boost")
+    include("${CMAKE_CURRENT_LIST_DIR}/missing_boost.cmake")
+    file(REMOVE_RECURSE "${WORK_DIR}")
+    return()
 endif()
 if(KIND STREQUAL "pkg_config")
     include("${CMAKE_CURRENT_LIST_DIR}/pkg_config.cmake")
