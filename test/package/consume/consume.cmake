@@ -5,7 +5,8 @@
 #   BUILD_DIR     of leasehold; find_package, missing_boost and pkg_config use its installation
 #   WORK_DIR      emptied and used
 #   COMPILER      for pkg_config, which needs no CMake
-#   OPTIONS_FILE  sets `options`: what the consumer is configured with
+#   OPTIONS_FILE  sets `options`: what the consumer is configured with; and for pkg_config
+#                 `boost_folder` and `lua_folder`
 include("${OPTIONS_FILE}")
 
 function(run what)
