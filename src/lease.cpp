@@ -27,7 +27,7 @@ namespace {
 
 client_state& client_of(const lease_state& held) noexcept
 {
-    return *held.held->spec->owner;
+    return *held.held->spec->client;
 }
 
 /// Completes an operation on an empty lease.

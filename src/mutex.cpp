@@ -34,7 +34,7 @@ details_ptr name_of(const lock_spec& spec) noexcept
 template <auto Begin, class Operation, class... Under>
 void start(lock_handler&& handler, spec_ptr&& spec, clock::duration limit, Under&&... under)
 {
-    client_state& client = *spec->owner;
+    client_state& client = *spec->client;
     if (client.gone())
         return;
     if (const auto why = client.ready()) {
@@ -67,12 +67,12 @@ void start_reentry(lock_handler&& handler, spec_ptr spec, owner under, clock::du
 
 const asio::any_io_executor& executor_of(const spec_ptr& lock) noexcept
 {
-    return lock->owner->handler_executor();
+    return lock->client->handler_executor();
 }
 
 const asio::any_io_executor& inner_executor_of(const spec_ptr& lock) noexcept
 {
-    return lock->owner->inner_executor();
+    return lock->client->inner_executor();
 }
 
 clock::duration wait_limit(const lock_spec& spec) noexcept
@@ -87,7 +87,7 @@ clock::duration until(const lock_spec& spec, clock::time_point when) noexcept
 {
     if (when == clock::time_point::max())
         return clock::duration::max();
-    const auto now = spec.owner->now();
+    const auto now = spec.client->now();
     return when <= now ? clock::duration::zero() : when - now;
 }
 

@@ -16,14 +16,14 @@ namespace leasehold::detail {
 struct lock_spec
 {
     lock_spec(client_state_ptr of, std::string lock, const lock_options& chosen)
-        : owner(std::move(of)),
+        : client(std::move(of)),
           name(std::move(lock)),
           options(chosen),
           interval(interval_of(chosen)),
           replica_timeout(replica_timeout_of(chosen))
     {}
 
-    client_state_ptr owner; ///< Keeps the client's state alive while handles exist.
+    client_state_ptr client; ///< Keeps the client's state alive while handles exist.
     std::string name;
     lock_options options;
     clock::duration interval;                  ///< Between renewals; zero: no renewals.
