@@ -39,8 +39,8 @@ asio::awaitable<void> help(leasehold::client& locks)
     if (text) {
         // [helper]
         const leasehold::owner holder = leasehold::owner::from_string(*text);
-        const leasehold::mutex invoice = invoice_lock(locks);
-        leasehold::lease lease = co_await invoice.async_lock(holder);
+        const leasehold::mutex invoice = invoice_lock(locks).with_owner(holder);
+        leasehold::lease lease = co_await invoice.async_lock();
         // [/helper]
         std::cout << lease.fence() << std::endl;
         co_await orders.next();

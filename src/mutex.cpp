@@ -8,6 +8,7 @@
 #include <leasehold/client.hpp>
 #include <leasehold/detail/access.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <string>
@@ -30,9 +31,9 @@ details_ptr name_of(const lock_spec& spec) noexcept
     }
 }
 
-/// Makes an operation of the other arguments, and calls `Begin` with it on the client's strand.
-template <auto Begin, class Operation, class... Under>
-void start(lock_handler&& handler, spec_ptr&& spec, clock::duration limit, Under&&... under)
+/// Makes an operation of the arguments, and calls `Begin` with it on the client's strand.
+template <auto Begin, class Operation>
+void start(lock_handler&& handler, spec_ptr&& spec, clock::duration limit)
 {
     client_state& client = *spec->client;
     if (client.gone())
@@ -44,8 +45,8 @@ void start(lock_handler&& handler, spec_ptr&& spec, clock::duration limit, Under
     }
     // Without a limit, the time of the turn is enough.
     const auto now = limit == clock::duration::max() ? clock::time_point() : client.now();
-    boost::intrusive_ptr<Operation> op(new Operation(std::move(handler), std::move(spec),
-                                                     std::forward<Under>(under)..., limit, now));
+    boost::intrusive_ptr<Operation> op(
+        new Operation(std::move(handler), std::move(spec), limit, now));
     cancel_by_slot(client, op);
     client.carry([going = posted_op(std::move(op)), &client]() mutable {
         going.arrive(client, [&](const auto& arrived) { (client.*Begin)(*arrived); });
@@ -56,13 +57,9 @@ void start(lock_handler&& handler, spec_ptr&& spec, clock::duration limit, Under
 
 void start_lock(lock_handler&& handler, spec_ptr spec, clock::duration limit)
 {
+    if (spec->under)
+        return start<&client_state::enter, reentry_op>(std::move(handler), std::move(spec), limit);
     start<&client_state::lock, lock_op>(std::move(handler), std::move(spec), limit);
-}
-
-void start_reentry(lock_handler&& handler, spec_ptr spec, owner under, clock::duration limit)
-{
-    start<&client_state::enter, reentry_op>(std::move(handler), std::move(spec), limit,
-                                            std::move(under));
 }
 
 const asio::any_io_executor& executor_of(const spec_ptr& lock) noexcept
@@ -150,17 +147,18 @@ asio::any_io_executor mutex::get_executor() const noexcept
     return detail::executor_of(spec_);
 }
 
-owner mutex::entering(owner under)
+mutex mutex::with_owner(owner under) const
 {
-    if (under.empty())
-        detail::throw_argument_error(errc::invalid_option, "owner", "it is nobody",
-                                     "the owner of a lease");
-    if (under.id().size() > detail::owner_id::static_capacity)
-        detail::throw_argument_error(errc::invalid_option, "owner",
-                                     "an identity of " + std::to_string(under.id().size()) +
-                                         " bytes",
-                                     "the owner of a lease");
-    return under;
+    constexpr std::size_t longest = detail::owner_id::static_capacity;
+    if (under.empty() || under.id().size() > longest)
+        detail::throw_argument_error(
+            errc::invalid_option, "owner",
+            under.empty() ? "it is empty"
+                          : "an identity of " + std::to_string(under.id().size()) + " bytes",
+            "the owner of a lease, whose identity has 1 to " + std::to_string(longest) + " bytes");
+    mutex made(*this);
+    made.spec_ = std::make_shared<const detail::lock_spec>(*spec_, std::move(under));
+    return made;
 }
 
 } // namespace leasehold

@@ -32,10 +32,9 @@ LEASEHOLD_EXPORT void start_release(void_handler&&, lease);
 LEASEHOLD_EXPORT void start_wait_lost(void_handler&&, lease_state_ptr);
 LEASEHOLD_EXPORT void release_in_background(lease_state_ptr) noexcept;
 
-/// Distinguishes `async_lock(token)` from `async_lock(owner)` and `async_lock(details)`.
+/// Distinguishes `async_lock(token)` from `async_lock(details)`.
 template <class Token>
-concept token_argument = !std::convertible_to<Token, owner> &&
-                         !std::same_as<std::remove_cvref_t<Token>, diagnostics>;
+concept token_argument = !std::same_as<std::remove_cvref_t<Token>, diagnostics>;
 
 } // namespace detail
 

@@ -10,6 +10,7 @@
 #include <leasehold/owner.hpp>
 #include <leasehold/with_diagnostics.hpp>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,7 +21,6 @@ namespace detail {
 
 using lock_handler = bound_handler<void(error_code, lease)>;
 LEASEHOLD_EXPORT void start_lock(lock_handler&&, spec_ptr, clock::duration limit);
-LEASEHOLD_EXPORT void start_reentry(lock_handler&&, spec_ptr, owner, clock::duration limit);
 LEASEHOLD_EXPORT clock::duration wait_limit(const lock_spec&) noexcept;
 LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noexcept;
 
@@ -28,7 +28,7 @@ LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noex
 
 /// A named lock, exclusive among all processes that use the same store. A cheap handle: copy it, or
 /// create one where it is needed. Two handles of one name exclude each other, also within one
-/// client.
+/// client. A handle made by `with_owner` acquires the lock reentrantly.
 ///
 /// All operations have the signature `void(error_code, lease)`. The lease is set if and only if
 /// there is no error.
@@ -82,24 +82,27 @@ public:
     /// The executor of handlers that have none of their own: see `client::get_executor`.
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
 
+    /// Returns a handle of the same name and options that acquires the lock reentrantly under an
+    /// owner that holds it, here or in another process.
+    ///
+    /// Each lease has the fence of that owner and is released separately. The lock is freed when
+    /// every lease of the owner has been released. The operations do not wait for other owners: if
+    /// `under` does not hold the lock, they complete with `errc::lost`. They wait for the store, at
+    /// most for their limit. All operations that take a mutex accept the handle, for example
+    /// `with_lock`.
+    ///
+    /// Copies of the returned handle keep the owner. This handle is not changed. If it has an
+    /// owner, `under` replaces it in the returned handle.
+    /// @throws boost::system::system_error `errc::invalid_option` if `under` is empty or its
+    ///     identity is longer than 57 bytes.
+    /// @throws std::bad_alloc There is not enough memory.
+    [[nodiscard]] LEASEHOLD_EXPORT mutex with_owner(owner under) const;
+
     /// Acquires the lock, waiting at most `lock_options::wait_limit`.
     template <detail::token_argument Token = detail::default_token>
     auto async_lock(Token&& token = Token()) const
     {
         return start(detail::wait_limit(*spec_), nullptr, std::forward<Token>(token));
-    }
-
-    /// Acquires the lock reentrantly under an owner that holds it, here or in another process. The
-    /// lease has the fence of that owner and is released separately. The lock is freed when every
-    /// lease of the owner has been released. Does not wait for other owners. Waits for the store
-    /// for at most `lock_options::wait_limit`.
-    /// @throws boost::system::system_error `errc::invalid_option` if `under` is empty or longer
-    ///     than an owner can be. This applies to all overloads with an owner.
-    template <detail::token_argument Token = detail::default_token>
-    auto async_lock(owner under, Token&& token = Token()) const
-    {
-        return enter(std::move(under), detail::wait_limit(*spec_), nullptr,
-                     std::forward<Token>(token));
     }
 
     /// Tries once: completes with `errc::held` if another owner holds the lock, or if it has a
@@ -111,27 +114,11 @@ public:
         return start(clock::duration::zero(), nullptr, std::forward<Token>(token));
     }
 
-    /// Tries once to acquire the lock reentrantly under an owner that holds it.
-    template <detail::token_argument Token = detail::default_token>
-    auto async_try_lock(owner under, Token&& token = Token()) const
-    {
-        return enter(std::move(under), clock::duration::zero(), nullptr,
-                     std::forward<Token>(token));
-    }
-
     /// Acquires the lock, waiting at most `limit`, connecting included. Zero or less: one try.
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock_for(std::chrono::milliseconds limit, Token&& token = Token()) const
     {
         return start(clipped(limit), nullptr, std::forward<Token>(token));
-    }
-
-    /// Acquires the lock reentrantly, waiting for the store for at most `limit`.
-    template <detail::token_argument Token = detail::default_token>
-    auto async_try_lock_for(std::chrono::milliseconds limit, owner under,
-                            Token&& token = Token()) const
-    {
-        return enter(std::move(under), clipped(limit), nullptr, std::forward<Token>(token));
     }
 
     /// Acquires the lock, waiting until `when` by `leasehold::clock` at the latest. A time in the
@@ -140,14 +127,6 @@ public:
     auto async_try_lock_until(clock::time_point when, Token&& token = Token()) const
     {
         return start(detail::until(*spec_, when), nullptr, std::forward<Token>(token));
-    }
-
-    /// Acquires the lock reentrantly, waiting for the store until `when` at the latest.
-    template <detail::token_argument Token = detail::default_token>
-    auto async_try_lock_until(clock::time_point when, owner under, Token&& token = Token()) const
-    {
-        return enter(std::move(under), detail::until(*spec_, when), nullptr,
-                     std::forward<Token>(token));
     }
 
     /// @name With details
@@ -163,23 +142,9 @@ public:
     }
 
     template <class Token = detail::default_token>
-    auto async_lock(owner under, diagnostics& details, Token&& token = Token()) const
-    {
-        return enter(std::move(under), detail::wait_limit(*spec_), &details,
-                     std::forward<Token>(token));
-    }
-
-    template <class Token = detail::default_token>
     auto async_try_lock(diagnostics& details, Token&& token = Token()) const
     {
         return start(clock::duration::zero(), &details, std::forward<Token>(token));
-    }
-
-    template <class Token = detail::default_token>
-    auto async_try_lock(owner under, diagnostics& details, Token&& token = Token()) const
-    {
-        return enter(std::move(under), clock::duration::zero(), &details,
-                     std::forward<Token>(token));
     }
 
     template <class Token = detail::default_token>
@@ -190,25 +155,10 @@ public:
     }
 
     template <class Token = detail::default_token>
-    auto async_try_lock_for(std::chrono::milliseconds limit, owner under, diagnostics& details,
-                            Token&& token = Token()) const
-    {
-        return enter(std::move(under), clipped(limit), &details, std::forward<Token>(token));
-    }
-
-    template <class Token = detail::default_token>
     auto async_try_lock_until(clock::time_point when, diagnostics& details,
                               Token&& token = Token()) const
     {
         return start(detail::until(*spec_, when), &details, std::forward<Token>(token));
-    }
-
-    template <class Token = detail::default_token>
-    auto async_try_lock_until(clock::time_point when, owner under, diagnostics& details,
-                              Token&& token = Token()) const
-    {
-        return enter(std::move(under), detail::until(*spec_, when), &details,
-                     std::forward<Token>(token));
     }
     /// @}
 
@@ -227,21 +177,11 @@ private:
         return limit >= longest ? clock::duration::max() : clock::duration(limit);
     }
 
-    /// Throws `errc::invalid_option` for an empty owner or a too long one.
-    LEASEHOLD_EXPORT static owner entering(owner under);
-
     template <class Token>
     auto start(clock::duration limit, diagnostics* details, Token&& token) const
     {
         return detail::initiate_explained<void(error_code, lease), &detail::start_lock>(
             spec_, std::forward<Token>(token), details, limit);
-    }
-
-    template <class Token>
-    auto enter(owner under, clock::duration limit, diagnostics* details, Token&& token) const
-    {
-        return detail::initiate_explained<void(error_code, lease), &detail::start_reentry>(
-            spec_, std::forward<Token>(token), details, entering(std::move(under)), limit);
     }
 
     detail::spec_ptr spec_;

@@ -17,7 +17,7 @@ namespace leasehold {
 class owner
 {
 public:
-    /// No owner. The overloads of `mutex` that take an owner throw `errc::invalid_option` for it.
+    /// No owner. `mutex::with_owner` rejects it.
     owner() = default;
 
     /// Parses the result of `to_string`.
@@ -38,7 +38,7 @@ public:
     [[nodiscard]] bool empty() const noexcept { return id_.empty(); }
 
     /// An owner with this identity and fence, for stores and tests. The arguments are not checked.
-    /// The overloads of `mutex` reject an identity of more than 57 bytes.
+    /// `mutex::with_owner` rejects an identity of more than 57 bytes.
     owner(std::string id, std::uint64_t fence) : id_(static_cast<std::string&&>(id)), fence_(fence)
     {}
 

@@ -11,7 +11,8 @@
 namespace leasehold {
 
 /// Acquires the lock, runs `work`, and releases the lock on every path. If the lease is lost, the
-/// work is cancelled, and the result is the reason of the loss, not the abort of the work.
+/// work is cancelled, and the result is the reason of the loss, not the abort of the work. With a
+/// handle made by `mutex::with_owner`, acquires the lock reentrantly.
 ///
 /// `work` is called with the `lease&` or without an argument, and returns
 ///  - a coroutine, `asio::awaitable<T>`, or

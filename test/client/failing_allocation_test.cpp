@@ -460,7 +460,7 @@ BOOST_AUTO_TEST_CASE(failed_allocation_in_a_reentrant_acquisition_orphans_no_loc
     fail_each([](scene& s) {
         s.held = s.take(*s.one);
         s.act = [m = s.lock(*s.one), who = s.held.owner(), done = s.handler()] {
-            m.async_lock(who, done);
+            m.with_owner(who).async_lock(done);
         };
     });
 }

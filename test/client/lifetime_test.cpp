@@ -65,7 +65,7 @@ struct world
             *held = std::move(got);
             held->async_wait_lost(handler());
             held_one->async_lock(handler());
-            held_one->async_lock(held->owner(), handler());
+            held_one->with_owner(held->owner()).async_lock(handler());
             held_one->async_try_lock_for(10s, handler());
             waited_one->async_lock(handler());
         });
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(handler_is_not_called_after_the_end_of_the_client_context)
             }
         }
         m->async_lock(handler());
-        m->async_lock(holder, handler());
+        m->with_owner(holder).async_lock(handler());
         m->async_try_lock(handler());
         m->async_try_lock_for(1s, handler());
         one->async_run(handler());
@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(O7_lock_acquired_three_times_is_free_after_three_releases)
     const owner who = owner::from_string(in[0].owner().to_string());
     for (const mutex* each : {&m, &elsewhere}) {
         std::optional<lease> got;
-        each->async_lock(who, [&](error_code code, lease held) {
+        each->with_owner(who).async_lock([&](error_code code, lease held) {
             BOOST_TEST(!code);
             got = std::move(held);
         });
@@ -312,7 +312,7 @@ BOOST_AUTO_TEST_CASE(O7_lock_acquired_three_times_is_free_after_three_releases)
     lab.until_idle(*one);
     lab.until_idle(*two);
     std::optional<error_code> refused;
-    m.async_lock(who, [&](error_code code, lease) { refused = code; });
+    m.with_owner(who).async_lock([&](error_code code, lease) { refused = code; });
     lab.until([&] { return refused.has_value(); });
     BOOST_TEST(*refused == errc::lost);
 }
@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_of_a_lost_lock_fails)
     lab.space->erase("a");
     lab.until([&] { return lost.has_value(); });
     BOOST_TEST(*lost == errc::lost);
-    m.async_lock(who, [&](error_code code, lease) { refused = code; });
+    m.with_owner(who).async_lock([&](error_code code, lease) { refused = code; });
     lab.until([&] { return refused.has_value(); });
     BOOST_TEST(*refused == errc::lost);
 }

@@ -1,4 +1,5 @@
-// How a mutex fits its options to the features of the store, and the limits of its operations.
+// How a mutex fits its options to the features of the store, the limits of its operations, and
+// handles with an owner.
 #include <boost/test/unit_test.hpp>
 
 #include "support/completion.hpp"
@@ -11,6 +12,7 @@
 #include <leasehold/lease.hpp>
 #include <leasehold/mutex.hpp>
 #include <leasehold/options.hpp>
+#include <leasehold/owner.hpp>
 #include <leasehold/store.hpp>
 
 #include <boost/asio/cancel_after.hpp>
@@ -81,6 +83,16 @@ struct taking
         self.complete(failed, std::move(taken));
     }
 };
+
+/// The result of one try.
+error_code try_once(memory_lab& lab, const mutex& m, lease& held)
+{
+    locking op(lab.context.get_executor());
+    op.start([&](auto handler) { m.async_try_lock(std::move(handler)); });
+    lab.until([&] { return op.done(); });
+    held = std::move(op.value<1>());
+    return op.value<0>();
+}
 
 bool says(const std::string& text, const std::string& words)
 {
@@ -162,6 +174,57 @@ BOOST_FIXTURE_TEST_CASE(moved_from_mutex_stays_valid, memory_lab)
     third = std::move(second);
     BOOST_TEST(release(take(second)) == error_code());
     BOOST_TEST(release(take(third)) == error_code());
+}
+
+BOOST_FIXTURE_TEST_CASE(copy_of_a_handle_keeps_its_owner, memory_lab)
+{
+    const auto user = make_client(), other = make_client();
+    const mutex m(*user, "a", {.lease_time = 5s});
+    lease held = take(m);
+    const mutex reentrant = mutex(*other, "a").with_owner(held.owner());
+    BOOST_TEST(reentrant.name() == "a");
+    const mutex copy(reentrant);
+    mutex assigned(*user, "b");
+    assigned = reentrant;
+    mutex source(reentrant);
+    const mutex moved(std::move(source));
+    for (const mutex& each : {reentrant, copy, assigned, source, moved}) {
+        lease inner;
+        BOOST_TEST(try_once(*this, each, inner) == error_code());
+        BOOST_TEST(inner.fence() == held.fence());
+        BOOST_TEST(release(std::move(inner)) == error_code());
+    }
+    BOOST_TEST(release(std::move(held)) == error_code());
+}
+
+BOOST_FIXTURE_TEST_CASE(with_owner_keeps_the_options_and_does_not_change_the_handle, memory_lab)
+{
+    const auto user = make_client();
+    const mutex m(*user, "a", {.lease_time = 5s, .wait_limit = 70ms});
+    lease held = take(m);
+    const mutex reentrant = m.with_owner(held.owner());
+    BOOST_TEST((reentrant.options().lease_time == 5s));
+    BOOST_TEST((reentrant.options().wait_limit == 70ms));
+    lease none;
+    BOOST_TEST(try_once(*this, m, none) == errc::held);
+    BOOST_TEST(release(std::move(held)) == error_code());
+    // The handle does not hold the lock, and does not acquire it for an owner that has released it.
+    BOOST_TEST(try_once(*this, reentrant, none) == errc::lost);
+}
+
+BOOST_FIXTURE_TEST_CASE(with_owner_replaces_the_owner_of_a_handle, memory_lab)
+{
+    const auto user = make_client();
+    const mutex m(*user, "a");
+    lease held = take(m);
+    const mutex lost = m.with_owner(owner("11111111-1111-1111-1111-111111111111:1", 1));
+    const mutex reentrant = lost.with_owner(held.owner());
+    lease inner;
+    BOOST_TEST(try_once(*this, lost, inner) == errc::lost);
+    BOOST_TEST(try_once(*this, reentrant, inner) == error_code());
+    BOOST_TEST(inner.fence() == held.fence());
+    BOOST_TEST(release(std::move(inner)) == error_code());
+    BOOST_TEST(release(std::move(held)) == error_code());
 }
 
 BOOST_FIXTURE_TEST_CASE(composed_operation_can_be_moved_while_it_uses_its_mutex, memory_lab)

@@ -58,38 +58,32 @@ struct fixture : memory_lab
     }
 };
 
-// Calls `with` once for each operation that acquires a lock. Between two calls the lock is free,
-// but the owner of `under` holds it for reentrant acquisitions.
+// Calls `with` once for each operation of this handle.
+template <class With>
+void each_lock_of(const mutex& m, With& with)
+{
+    with([&](auto&& token) { return m.async_lock(std::forward<decltype(token)>(token)); });
+    with([&](auto&& token) { return m.async_try_lock(std::forward<decltype(token)>(token)); });
+    with([&](auto&& token) {
+        return m.async_try_lock_for(5s, std::forward<decltype(token)>(token));
+    });
+    with([&](auto&& token) {
+        return m.async_try_lock_until(clock::now() + 5s, std::forward<decltype(token)>(token));
+    });
+}
+
+// Calls `with` once for each operation that acquires a lock, first under an owner that holds it.
+// Without an owner, the lock is free between two calls.
 template <class With>
 void each_lock(fixture& f, With with)
 {
     {
         lease outer = f.take(f.m);
-        const owner under = outer.owner();
-        with([&](auto&& token) {
-            return f.m.async_lock(under, std::forward<decltype(token)>(token));
-        });
-        with([&](auto&& token) {
-            return f.m.async_try_lock(under, std::forward<decltype(token)>(token));
-        });
-        with([&](auto&& token) {
-            return f.m.async_try_lock_for(5s, under, std::forward<decltype(token)>(token));
-        });
-        with([&](auto&& token) {
-            return f.m.async_try_lock_until(clock::now() + 5s, under,
-                                            std::forward<decltype(token)>(token));
-        });
+        each_lock_of(f.m.with_owner(outer.owner()), with);
         BOOST_TEST(f.release(std::move(outer)) == error_code());
     }
     BOOST_TEST(f.space->size() == 0u);
-    with([&](auto&& token) { return f.m.async_lock(std::forward<decltype(token)>(token)); });
-    with([&](auto&& token) { return f.m.async_try_lock(std::forward<decltype(token)>(token)); });
-    with([&](auto&& token) {
-        return f.m.async_try_lock_for(5s, std::forward<decltype(token)>(token));
-    });
-    with([&](auto&& token) {
-        return f.m.async_try_lock_until(clock::now() + 5s, std::forward<decltype(token)>(token));
-    });
+    each_lock_of(f.m, with);
 }
 
 } // namespace
@@ -157,8 +151,8 @@ BOOST_AUTO_TEST_CASE(every_operation_accepts_a_future_of_a_tuple)
         const auto [out] = wait(held.async_release(asio::as_tuple(asio::use_future)));
         BOOST_TEST(!out);
     });
-    auto [code, none] = wait(m.async_lock(owner("11111111-1111-1111-1111-111111111111:1", 1),
-                                          asio::as_tuple(asio::use_future)));
+    const mutex lost = m.with_owner(owner("11111111-1111-1111-1111-111111111111:1", 1));
+    auto [code, none] = wait(lost.async_lock(asio::as_tuple(asio::use_future)));
     BOOST_TEST(code == errc::lost);
     BOOST_TEST(!none);
 }
@@ -229,7 +223,7 @@ asio::awaitable<void> by_awaitable(mutex& m, memory_space& space)
     for (int i = 0; i < 2; ++i) {
         lease held = co_await m.async_lock(asio::use_awaitable);
         BOOST_TEST(held.valid());
-        lease inner = co_await m.async_lock(held.owner(), asio::use_awaitable);
+        lease inner = co_await m.with_owner(held.owner()).async_lock(asio::use_awaitable);
         BOOST_TEST(inner.fence() == held.fence());
         bool refused = false;
         try {
@@ -251,11 +245,11 @@ asio::awaitable<void> by_default(client& locks, mutex& m, memory_space& space)
     lease held = co_await m.async_lock();
     co_await held.async_release();
     held = co_await m.async_try_lock();
-    lease inner = co_await m.async_try_lock(held.owner());
+    lease inner = co_await m.with_owner(held.owner()).async_try_lock();
     co_await inner.async_release();
     co_await held.async_release();
     held = co_await m.async_try_lock_for(1s);
-    inner = co_await m.async_try_lock_for(1s, held.owner());
+    inner = co_await m.with_owner(held.owner()).async_try_lock_for(1s);
     co_await inner.async_release();
     co_await held.async_release();
     held = co_await m.async_try_lock_until(clock::now() + 1s);
@@ -374,11 +368,11 @@ BOOST_AUTO_TEST_CASE(exception_carries_the_details)
     run(throws_details(*locks, m, *space));
 }
 
-asio::awaitable<void> takes_details(mutex& m, const owner& wrong)
+asio::awaitable<void> takes_details(const mutex& m, const mutex& wrong)
 {
     diagnostics d;
     lease held = co_await m.async_lock(d);
-    lease inner = co_await m.async_lock(held.owner(), d, asio::use_awaitable);
+    lease inner = co_await m.with_owner(held.owner()).async_lock(d, asio::use_awaitable);
     co_await inner.async_release(d);
     BOOST_TEST(d.empty());
     const auto refused = [&](const std::tuple<error_code, lease>& got, errc expected) {
@@ -386,21 +380,21 @@ asio::awaitable<void> takes_details(mutex& m, const owner& wrong)
         BOOST_TEST(d.key == "a");
         d.clear();
     };
-    refused(co_await m.async_lock(wrong, d, asio::as_tuple), errc::lost);
+    refused(co_await wrong.async_lock(d, asio::as_tuple), errc::lost);
     refused(co_await m.async_try_lock(d, asio::as_tuple), errc::held);
-    refused(co_await m.async_try_lock(wrong, d, asio::as_tuple), errc::lost);
+    refused(co_await wrong.async_try_lock(d, asio::as_tuple), errc::lost);
     refused(co_await m.async_try_lock_for(2ms, d, asio::as_tuple), errc::timed_out);
-    refused(co_await m.async_try_lock_for(2ms, wrong, d, asio::as_tuple), errc::lost);
+    refused(co_await wrong.async_try_lock_for(2ms, d, asio::as_tuple), errc::lost);
     refused(co_await m.async_try_lock_until(clock::now() + 2ms, d, asio::as_tuple),
             errc::timed_out);
-    refused(co_await m.async_try_lock_until(clock::now() + 2ms, wrong, d, asio::as_tuple),
-            errc::lost);
+    refused(co_await wrong.async_try_lock_until(clock::now() + 2ms, d, asio::as_tuple), errc::lost);
     co_await held.async_release(d);
 }
 
 BOOST_AUTO_TEST_CASE(every_lock_accepts_diagnostics)
 {
-    run(takes_details(m, owner("11111111-1111-1111-1111-111111111111:1", 1)));
+    const mutex wrong = m.with_owner(owner("11111111-1111-1111-1111-111111111111:1", 1));
+    run(takes_details(m, wrong));
 }
 
 BOOST_AUTO_TEST_CASE(with_diagnostics_adapts_futures_and_handlers)

@@ -21,6 +21,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <future>
 #include <optional>
@@ -147,6 +148,28 @@ BOOST_AUTO_TEST_CASE(lock_is_held_during_the_work_and_free_after_it)
     BOOST_TEST(!done->value<0>());
     BOOST_TEST(inside == 1u);
     BOOST_TEST(space->size() == 0u);
+    check_free();
+}
+
+BOOST_AUTO_TEST_CASE(work_under_a_handle_with_an_owner_acquires_reentrantly)
+{
+    lease outer = take(m);
+    std::uint64_t fence = 0;
+    const mutex reentrant = theirs.with_owner(outer.owner());
+    const auto done = start(reentrant, [&](lease& inner) -> asio::awaitable<void> {
+        fence = inner.fence();
+        co_return;
+    });
+    until([&] { return done->done(); });
+    BOOST_TEST(!done->value<0>());
+    BOOST_TEST(fence == outer.fence());
+    BOOST_TEST(outer.valid());
+    BOOST_TEST(release(std::move(outer)) == error_code());
+    BOOST_TEST(space->size() == 0u);
+    const auto late = start(reentrant, [&] { return wait_for_ever(); });
+    until([&] { return late->done(); });
+    BOOST_TEST(code_of(late->value<0>()) == errc::lost);
+    BOOST_TEST(!begun);
     check_free();
 }
 

@@ -199,7 +199,8 @@ void actors::enter(actor& a)
         });
         auto on_host = asio::bind_executor(p.host->get_executor(), std::move(done));
         trial_.handle(p, a.op->name, a.op->other_options)
-            .async_lock(who, asio::bind_cancellation_slot(a.signal.slot(), std::move(on_host)));
+            .with_owner(who)
+            .async_lock(asio::bind_cancellation_slot(a.signal.slot(), std::move(on_host)));
     });
 }
 

@@ -138,7 +138,8 @@ public:
             world_->after(30ms, [this] { holder.held = {}; });
             break;
         case operation::enter:
-            lock.async_lock(holder.held.owner(), cancellable(tested.handler(&subject.held)));
+            lock.with_owner(holder.held.owner())
+                .async_lock(cancellable(tested.handler(&subject.held)));
             break;
         case operation::renew: subject.held.async_wait_lost(cancellable(tested.handler())); break;
         case operation::release: subject.held.async_release(cancellable(tested.handler())); break;

@@ -79,7 +79,7 @@ std::future<taken> client_thread::start_enter(const std::string& name, const loc
                                               owner who)
 {
     return begin<taken>([&](auto handler) {
-        mutex(*client_, name, options).async_lock(std::move(who), std::move(handler));
+        mutex(*client_, name, options).with_owner(std::move(who)).async_lock(std::move(handler));
     });
 }
 

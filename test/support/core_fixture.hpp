@@ -100,10 +100,9 @@ public:
     static void begin_lock(detail::lock_handler&& handler, detail::spec_ptr spec, owner who,
                            clock::duration limit)
     {
-        if (who.empty())
-            detail::start_lock(std::move(handler), std::move(spec), limit);
-        else
-            detail::start_reentry(std::move(handler), std::move(spec), std::move(who), limit);
+        if (!who.empty())
+            spec = std::make_shared<const detail::lock_spec>(*spec, std::move(who));
+        detail::start_lock(std::move(handler), std::move(spec), limit);
     }
 
     template <class Token>

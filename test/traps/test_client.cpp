@@ -95,7 +95,7 @@ started test_client::lock(const std::string& name, const lock_options& how)
 started test_client::lock(const std::string& name, const lock_options& how, const owner& who)
 {
     started op;
-    mutex(locks, name, how).async_lock(who, told_lease(op));
+    mutex(locks, name, how).with_owner(who).async_lock(told_lease(op));
     return op;
 }
 

@@ -224,7 +224,8 @@ asio::awaitable<int> supervisor::acquire()
         begin_wait(name);
         const auto under = settings_.owners.find(name);
         if (under != settings_.owners.end()) {
-            auto entering = each.async_try_lock_until(until, under->second, details, as_tuple);
+            auto entering =
+                each.with_owner(under->second).async_try_lock_until(until, details, as_tuple);
             std::tie(code, held) = co_await std::move(entering);
         }
         else {

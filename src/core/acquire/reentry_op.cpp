@@ -25,11 +25,10 @@ clock::time_point limit_of(clock::time_point since, clock::duration patience)
 
 } // namespace
 
-reentry_op::reentry_op(handler_type&& handler, spec_ptr lock, owner under, clock::duration patience,
+reentry_op::reentry_op(handler_type&& handler, spec_ptr lock, clock::duration patience,
                        clock::time_point now)
     : done(std::move(handler)),
       spec_(std::move(lock)),
-      who_(std::move(under)),
       once_(patience <= clock::duration::zero()),
       since_(now),
       limit_(limit_of(now, patience)),
@@ -98,7 +97,7 @@ void reentry_op::on_answer(acquire_attempt& attempt, error_code failed, const ac
     const boost::intrusive_ptr<reentry_op> last(this, false); // the reference of the list
     leave();
     client.keep_alive(*taken);
-    taken->grant(client.context, done, who_.fence(), since_, false);
+    taken->grant(client.context, done, spec_->under->fence(), since_, false);
 }
 
 void reentry_op::pause(error_code why, const details_ptr& details)

@@ -11,7 +11,6 @@
 #include "fsm/contention/failure_row.hpp"
 
 #include <leasehold/lease.hpp>
-#include <leasehold/owner.hpp>
 
 #include <boost/intrusive/list.hpp>
 
@@ -34,7 +33,8 @@ public:
     using handler_type = completion<error_code, lease>::handler_type;
     using list = boost::intrusive::list<reentry_op, boost::intrusive::constant_time_size<false>>;
 
-    reentry_op(handler_type&& handler, spec_ptr lock, owner under, clock::duration patience,
+    /// Precondition: `lock->under`.
+    reentry_op(handler_type&& handler, spec_ptr lock, clock::duration patience,
                clock::time_point now);
 
     /// Begins. The operation is in the list `running` of `client` until it has ended.
@@ -57,7 +57,7 @@ private:
     void on_room(acquire_window& there) override;
     [[nodiscard]] const std::string& asked_name() const noexcept override { return name(); }
 
-    [[nodiscard]] owner_id who_id() const { return owner_id(who_.id()); }
+    [[nodiscard]] owner_id who_id() const { return owner_id(spec_->under->id()); }
     void send();
     void pause(error_code why, const details_ptr& details = {});
     void leave();
@@ -65,7 +65,6 @@ private:
     void schedule(clock::time_point next);
 
     const spec_ptr spec_;
-    const owner who_;
     const bool once_;
     clock::time_point since_;
     const clock::time_point limit_;

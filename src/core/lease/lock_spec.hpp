@@ -4,9 +4,11 @@
 #include <leasehold/clock.hpp>
 #include <leasehold/detail/fwd.hpp>
 #include <leasehold/options.hpp>
+#include <leasehold/owner.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -23,13 +25,23 @@ struct lock_spec
           replica_timeout(replica_timeout_of(chosen))
     {}
 
+    /// The lock of `same`, acquired reentrantly under `holder`.
+    lock_spec(const lock_spec& same, owner holder) : lock_spec(same.client, same.name, same.options)
+    {
+        under = std::make_unique<const owner>(std::move(holder));
+    }
+
     client_state_ptr client; ///< Keeps the client's state alive while handles exist.
     std::string name;
     lock_options options;
     clock::duration interval;                  ///< Between renewals; zero: no renewals.
     std::chrono::milliseconds replica_timeout; ///< Maximum wait for the replicas.
+    /// The owner of a reentrant acquisition. Null: a new owner acquires the lock. A pointer,
+    /// because each lease refers to a `lock_spec`, and few are reentrant.
+    std::unique_ptr<const owner> under;
 
     /// Whether a lock acquired with these options may be handed to a waiter with those of `other`.
+    /// Reentrant acquisitions do not wait in the queue and are never handed off.
     [[nodiscard]] bool serves(const lock_spec& other) const noexcept
     {
         const lock_options& a = options;

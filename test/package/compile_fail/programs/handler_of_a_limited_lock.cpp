@@ -3,6 +3,6 @@
 
 void wrong(leasehold::mutex& m, leasehold::owner who)
 {
-    m.async_try_lock_for(std::chrono::seconds(1), std::move(who),
-                         [](leasehold::error_code, int) {});
+    m.with_owner(std::move(who))
+        .async_try_lock_for(std::chrono::seconds(1), [](leasehold::error_code, int) {});
 }

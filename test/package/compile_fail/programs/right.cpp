@@ -12,9 +12,9 @@ asio::awaitable<int> right(leasehold::client& locks, leasehold::mutex& m,
     locks.async_run(asio::detached);
     m.async_lock([](leasehold::error_code, leasehold::lease) {});
     leasehold::lease first = co_await m.async_lock();
-    leasehold::lease second = co_await m.async_lock(who);
-    leasehold::lease third = co_await m.async_lock(first.owner(), asio::use_awaitable);
-    leasehold::lease fourth = co_await m.async_try_lock_for(std::chrono::seconds(1), who);
+    leasehold::lease second = co_await m.with_owner(who).async_lock();
+    leasehold::lease third = co_await m.with_owner(first.owner()).async_lock(asio::use_awaitable);
+    leasehold::lease fourth = co_await m.async_try_lock_for(std::chrono::seconds(1));
     leasehold::lease fifth = co_await m.async_try_lock_until(leasehold::clock::time_point::max());
     first.async_wait_lost([](leasehold::error_code) {});
     co_await first.async_release();
