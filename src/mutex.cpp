@@ -74,10 +74,7 @@ const asio::any_io_executor& inner_executor_of(const spec_ptr& lock) noexcept
 
 clock::duration wait_limit(const lock_spec& spec) noexcept
 {
-    constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(
-        clock::duration::max());
-    return spec.options.wait_limit >= longest ? clock::duration::max()
-                                              : clock::duration(spec.options.wait_limit);
+    return saturated(spec.options.wait_limit);
 }
 
 clock::duration until(const lock_spec& spec, clock::time_point when) noexcept

@@ -11,6 +11,8 @@
 #include <leasehold/with_diagnostics.hpp>
 
 #include <chrono>
+#include <concepts>
+#include <ratio>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +25,29 @@ using lock_handler = bound_handler<void(error_code, lease)>;
 LEASEHOLD_EXPORT void start_lock(lock_handler&&, spec_ptr, clock::duration limit);
 LEASEHOLD_EXPORT clock::duration wait_limit(const lock_spec&) noexcept;
 LEASEHOLD_EXPORT clock::duration until(const lock_spec&, clock::time_point) noexcept;
+
+/// The limit in the clock's unit, rounded up. Zero if it is negative or not a number; the largest
+/// duration if it does not fit.
+template <class Rep, class Period>
+clock::duration saturated(const std::chrono::duration<Rep, Period>& limit)
+{
+    using approximate = std::chrono::duration<double, clock::period>;
+    if (!(limit > limit.zero()))
+        return clock::duration::zero();
+    // Compared in floating point: a conversion between integer units may overflow.
+    if (approximate(limit) >= approximate(clock::duration::max()))
+        return clock::duration::max();
+    if constexpr (std::convertible_to<std::chrono::duration<Rep, Period>, clock::duration>)
+        return limit;
+    else
+        return std::chrono::ceil<clock::duration>(approximate(limit));
+}
+
+template <class Duration>
+clock::time_point saturated(const std::chrono::time_point<clock, Duration>& when)
+{
+    return clock::time_point(saturated(when.time_since_epoch()));
+}
 
 } // namespace detail
 
@@ -114,19 +139,26 @@ public:
         return start(clock::duration::zero(), nullptr, std::forward<Token>(token));
     }
 
-    /// Acquires the lock, waiting at most `limit`, connecting included. Zero or less: one try.
-    template <detail::token_argument Token = detail::default_token>
-    auto async_try_lock_for(std::chrono::milliseconds limit, Token&& token = Token()) const
+    /// Acquires the lock, waiting at most `limit`, connecting included.
+    /// @param limit Rounded up to nanoseconds. Zero, negative or not a number: one try, as
+    ///     `async_try_lock`. `clock::duration::max()` (292 years) or more: no limit.
+    template <class Rep, class Period, detail::token_argument Token = detail::default_token>
+    auto async_try_lock_for(const std::chrono::duration<Rep, Period>& limit,
+                            Token&& token = Token()) const
     {
-        return start(clipped(limit), nullptr, std::forward<Token>(token));
+        return start(detail::saturated(limit), nullptr, std::forward<Token>(token));
     }
 
-    /// Acquires the lock, waiting until `when` by `leasehold::clock` at the latest. A time in the
-    /// past: one try.
-    template <detail::token_argument Token = detail::default_token>
-    auto async_try_lock_until(clock::time_point when, Token&& token = Token()) const
+    /// Acquires the lock, waiting until `when` by `leasehold::clock` at the latest, connecting
+    /// included.
+    /// @param when Rounded up to nanoseconds. In the past: one try, as `async_try_lock`.
+    ///     `clock::time_point::max()` or later: no limit.
+    template <class Duration, detail::token_argument Token = detail::default_token>
+    auto async_try_lock_until(const std::chrono::time_point<clock, Duration>& when,
+                              Token&& token = Token()) const
     {
-        return start(detail::until(*spec_, when), nullptr, std::forward<Token>(token));
+        return start(detail::until(*spec_, detail::saturated(when)), nullptr,
+                     std::forward<Token>(token));
     }
 
     /// @name With details
@@ -147,18 +179,19 @@ public:
         return start(clock::duration::zero(), &details, std::forward<Token>(token));
     }
 
-    template <class Token = detail::default_token>
-    auto async_try_lock_for(std::chrono::milliseconds limit, diagnostics& details,
+    template <class Rep, class Period, class Token = detail::default_token>
+    auto async_try_lock_for(const std::chrono::duration<Rep, Period>& limit, diagnostics& details,
                             Token&& token = Token()) const
     {
-        return start(clipped(limit), &details, std::forward<Token>(token));
+        return start(detail::saturated(limit), &details, std::forward<Token>(token));
     }
 
-    template <class Token = detail::default_token>
-    auto async_try_lock_until(clock::time_point when, diagnostics& details,
-                              Token&& token = Token()) const
+    template <class Duration, class Token = detail::default_token>
+    auto async_try_lock_until(const std::chrono::time_point<clock, Duration>& when,
+                              diagnostics& details, Token&& token = Token()) const
     {
-        return start(detail::until(*spec_, when), &details, std::forward<Token>(token));
+        return start(detail::until(*spec_, detail::saturated(when)), &details,
+                     std::forward<Token>(token));
     }
     /// @}
 
@@ -166,15 +199,6 @@ private:
     friend const asio::any_io_executor& inner_executor_of(const mutex& of) noexcept
     {
         return detail::inner_executor_of(of.spec_);
-    }
-
-    static clock::duration clipped(std::chrono::milliseconds limit) noexcept
-    {
-        constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(
-            clock::duration::max());
-        if (limit <= limit.zero())
-            return clock::duration::zero();
-        return limit >= longest ? clock::duration::max() : clock::duration(limit);
     }
 
     template <class Token>

@@ -21,7 +21,10 @@
 #include <boost/system/system_error.hpp>
 
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <memory>
+#include <ratio>
 #include <string>
 #include <utility>
 
@@ -225,6 +228,65 @@ BOOST_FIXTURE_TEST_CASE(with_owner_replaces_the_owner_of_a_handle, memory_lab)
     BOOST_TEST(inner.fence() == held.fence());
     BOOST_TEST(release(std::move(inner)) == error_code());
     BOOST_TEST(release(std::move(held)) == error_code());
+}
+
+BOOST_AUTO_TEST_CASE(wait_limit_of_any_duration_type_is_rounded_up_and_saturates)
+{
+    using detail::saturated;
+    using std::chrono::duration;
+    constexpr auto longest = clock::duration::max();
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    BOOST_TEST((saturated(0ms) == 0ns));
+    BOOST_TEST((saturated(-1ns) == 0ns));
+    BOOST_TEST((saturated(std::chrono::hours::min()) == 0ns));
+    BOOST_TEST((saturated(duration<double>(-infinity)) == 0ns));
+    BOOST_TEST((saturated(duration<double>(std::numeric_limits<double>::quiet_NaN())) == 0ns));
+
+    BOOST_TEST((saturated(1ns) == 1ns));
+    BOOST_TEST((saturated(17ms) == 17ms));
+    BOOST_TEST((saturated(duration<unsigned, std::milli>(17)) == 17ms));
+    BOOST_TEST((saturated(200h * 24 * 365) == 200h * 24 * 365));
+    BOOST_TEST((saturated(duration<double>(0.25)) == 250ms));
+    BOOST_TEST((saturated(duration<double, std::nano>(0.01)) == 1ns));
+    BOOST_TEST((saturated(duration<std::int64_t, std::pico>(1)) == 1ns));
+    BOOST_TEST((saturated(duration<std::int64_t, std::pico>(2001)) == 3ns));
+    BOOST_TEST((saturated(duration<std::int64_t, std::ratio<1, 60>>(1)) == 16'666'667ns));
+
+    BOOST_TEST((saturated(longest) == longest));
+    BOOST_TEST((saturated(no_limit) == longest));
+    BOOST_TEST((saturated(std::chrono::hours::max()) == longest));
+    BOOST_TEST((saturated(std::chrono::years(300)) == longest));
+    BOOST_TEST((saturated(duration<double>(infinity)) == longest));
+    BOOST_TEST((saturated(duration<double, std::nano>(9.3e18)) == longest));
+
+    using seconds = std::chrono::time_point<leasehold::clock, std::chrono::seconds>;
+    BOOST_TEST((saturated(seconds(17s)) == clock::time_point(17s)));
+    BOOST_TEST((saturated(seconds::min()) == clock::time_point()));
+    BOOST_TEST((saturated(seconds::max()) == clock::time_point::max()));
+    BOOST_TEST((saturated(clock::time_point::max()) == clock::time_point::max()));
+}
+
+BOOST_FIXTURE_TEST_CASE(try_lock_for_accepts_any_duration_type, memory_lab)
+{
+    const auto holder = make_client(), waiter = make_client();
+    lease held = take(mutex(*holder, "a"));
+    const mutex m(*waiter, "a");
+    const auto ends = [&](auto limit) {
+        locking op(context.get_executor());
+        op.start([&](auto handler) { m.async_try_lock_for(limit, std::move(handler)); });
+        until([&] { return op.done(); });
+        return op.value<0>();
+    };
+    BOOST_TEST((ends(0h) == errc::held));
+    BOOST_TEST((ends(std::chrono::duration<double>(-1)) == errc::held));
+    BOOST_TEST((ends(std::chrono::duration<float, std::milli>(2.5F)) == errc::timed_out));
+    locking patient(context.get_executor());
+    patient.start(
+        [&](auto handler) { m.async_try_lock_for(std::chrono::hours::max(), std::move(handler)); });
+    until([&] { return waiter->stats().waiting == 1; });
+    BOOST_TEST(release(std::move(held)) == error_code());
+    until([&] { return patient.done(); });
+    BOOST_TEST(!patient.value<0>());
 }
 
 BOOST_FIXTURE_TEST_CASE(composed_operation_can_be_moved_while_it_uses_its_mutex, memory_lab)
