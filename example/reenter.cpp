@@ -69,7 +69,7 @@ asio::awaitable<void> work(leasehold::client& locks, example::worker& helper)
     // Any process that has the text can acquire the lock. So it goes through a pipe, not through
     // arguments, which other users can list.
     // [holder]
-    helper.tell(lease.owner().to_string());
+    helper.tell(lease.share_owner().to_string());
     // [/holder]
     const auto entered = co_await answers.next();
     expect(entered && *entered == std::to_string(fence), "the helper did not acquire the lock");

@@ -123,7 +123,7 @@ std::uint64_t lease::fence() const noexcept
     return state_ ? state_->fence : 0;
 }
 
-owner lease::owner() const
+owner lease::share_owner() const
 {
     if (!state_)
         return {};

@@ -46,8 +46,9 @@ concept token_argument = !std::same_as<std::remove_cvref_t<Token>, diagnostics>;
 /// limit. `async_release` does the same and reports the result. `co_await m.async_lock();` without
 /// a variable acquires and releases at once. clang warns about it, g++ does not.
 /// @par Threads
-/// `valid`, `deadline`, `fence` and `owner` may be called from any thread, also during operations
-/// of the lease. Do not move or destroy the object concurrently with any other use of it.
+/// `valid`, `deadline`, `fence` and `share_owner` may be called from any thread, also during
+/// operations of the lease. Do not move or destroy the object concurrently with any other use of
+/// it.
 /// @par Operations on no lease
 /// A default-constructed, moved-from or released lease refers to no lock and no client. Its
 /// operations complete with `errc::not_owner` on the handler's associated executor. A handler
@@ -101,9 +102,10 @@ public:
     /// for all leases of one owner. 0 if there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT std::uint64_t fence() const noexcept;
 
-    /// The owner token for reentrant acquisition. This call disables local handoff for this lease.
-    /// Empty if there is no lease.
-    [[nodiscard]] LEASEHOLD_EXPORT class owner owner() const;
+    /// Returns the owner token for reentrant acquisition by `mutex::with_owner`. From this call on,
+    /// the lock passes to another waiter only through the store, because another process may hold
+    /// it under this owner. Empty if there is no lease.
+    [[nodiscard]] LEASEHOLD_EXPORT owner share_owner() const;
 
     /// The name of the lock. Empty if there is no lease.
     [[nodiscard]] LEASEHOLD_EXPORT std::string name() const;

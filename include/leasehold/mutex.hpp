@@ -108,7 +108,7 @@ public:
     [[nodiscard]] LEASEHOLD_EXPORT asio::any_io_executor get_executor() const noexcept;
 
     /// Returns a handle of the same name and options that acquires the lock reentrantly under an
-    /// owner that holds it, here or in another process.
+    /// owner that holds it, here or in another process: see `lease::share_owner`.
     ///
     /// Each lease has the fence of that owner and is released separately. The lock is freed when
     /// every lease of the owner has been released. The operations do not wait for other owners: if

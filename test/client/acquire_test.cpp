@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(request_carries_the_options_and_a_grant_becomes_a_lease)
     BOOST_TEST(held.fence() == 77u);
     BOOST_TEST(held.name() == "stock");
     BOOST_TEST((held.deadline() == sent + 30s - fsm::drift_margin(30s)));
-    BOOST_TEST(held.owner().id() == asked.owner);
+    BOOST_TEST(held.share_owner().id() == asked.owner);
     BOOST_TEST(e.stats().held == 1u);
     BOOST_TEST(e.stats().waiting == 0u);
     BOOST_TEST(e.seen->count(kind::acquired) == 1u);

@@ -133,7 +133,7 @@ const std::vector<ending_case> cases = {
      [](core_fixture& e, core_fixture::locking& op) {
          e.kept.push_back(e.taken(e.spec("a")));
          op.start([&](auto handler) {
-             core_fixture::start_lock(std::move(handler), e.spec("a"), e.kept[0].owner(),
+             core_fixture::start_lock(std::move(handler), e.spec("a"), e.kept[0].share_owner(),
                                       clock::duration::max());
          });
          e.poll();
@@ -553,7 +553,7 @@ BOOST_AUTO_TEST_CASE(handlers_are_destroyed_uncalled_with_the_context)
             core_fixture::start_lock([token, &calls](error_code, lease) { ++calls; }, spec, {},
                                      clock::duration::max());
         core_fixture::start_lock([token, &calls](error_code, lease) { ++calls; }, spec,
-                                 held.owner(), clock::duration::max());
+                                 held.share_owner(), clock::duration::max());
         held.async_wait_lost([token, &calls](error_code) { ++calls; });
         e->poll();
         lease other = e->taken(e->spec("c"));
@@ -581,7 +581,7 @@ BOOST_AUTO_TEST_CASE(handlers_of_another_context_are_destroyed_uncalled_with_the
     auto e = std::make_unique<core_fixture>();
     lease held = e->taken(e->spec("b"));
     core_fixture::start_lock(handler(), e->spec("a"), {}, clock::duration::max());
-    core_fixture::start_lock(handler(), e->spec("b"), held.owner(), clock::duration::max());
+    core_fixture::start_lock(handler(), e->spec("b"), held.share_owner(), clock::duration::max());
     held.async_wait_lost(handler());
     lease other = e->taken(e->spec("c"));
     other.async_release(handler());

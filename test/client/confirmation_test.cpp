@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(unconfirmed_reentrant_acquisition_is_released_and_reported_
         replicated e(queues);
         e.renew_all_when_asked = true;
         lease held = e.taken(e.spec("a", by_one));
-        const auto op = e.lock(e.spec("a", by_one), clock::duration::max(), held.owner());
+        const auto op = e.lock(e.spec("a", by_one), clock::duration::max(), held.share_owner());
         const std::string entry = e.last_acquire().entry;
         BOOST_TEST(!entry.empty());
         e.deny();

@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(lock_of_this_client_names_this_client_as_holder)
     lease held = e.taken(e.spec("a"));
     const std::string id = e.core->id();
     BOOST_TEST(id.size() == 8u);
-    BOOST_TEST(held.owner().id().starts_with(id + '-'));
+    BOOST_TEST(held.share_owner().id().starts_with(id + '-'));
     diagnostics tried;
     BOOST_TEST(code(*lock(e, e.spec("a"), tried, 0s)) == errc::held);
     BOOST_TEST(tried.holder == id);

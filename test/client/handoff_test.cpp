@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(lease_whose_owner_token_was_read_is_not_handed_off)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"), 1001);
-    BOOST_TEST(!held.owner().empty());
+    BOOST_TEST(!held.share_owner().empty());
     const auto next = e.lock("a");
     e.release(std::move(held));
     BOOST_TEST(!next->done());

@@ -65,7 +65,7 @@ struct world
             *held = std::move(got);
             held->async_wait_lost(handler());
             held_one->async_lock(handler());
-            held_one->with_owner(held->owner()).async_lock(handler());
+            held_one->with_owner(held->share_owner()).async_lock(handler());
             held_one->async_try_lock_for(10s, handler());
             waited_one->async_lock(handler());
         });
@@ -246,12 +246,12 @@ BOOST_AUTO_TEST_CASE(handler_is_not_called_after_the_end_of_the_client_context)
             if (state == client_was::fresh) {
                 const auto running = lab.make_client();
                 held = lab.take(mutex(*running, "b"));
-                holder = held.owner();
+                holder = held.share_owner();
             }
             else {
                 held = lab.take(*m);
                 other = lab.take(mutex(*one, "b"));
-                holder = held.owner();
+                holder = held.share_owner();
             }
             if (state == client_was::shut_down) {
                 one->async_shutdown(asio::detached);
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(O7_lock_acquired_three_times_is_free_after_three_releases)
     const mutex m(*one, "a"), elsewhere(*two, "a");
     std::vector<lease> in;
     in.push_back(lab.take(m));
-    const owner who = owner::from_string(in[0].owner().to_string());
+    const owner who = owner::from_string(in[0].share_owner().to_string());
     for (const mutex* each : {&m, &elsewhere}) {
         std::optional<lease> got;
         each->with_owner(who).async_lock([&](error_code code, lease held) {
@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_of_a_lost_lock_fails)
     const auto one = lab.make_client();
     const mutex m(*one, "a", {.lease_time = 10s, .renew_interval = 5ms});
     lease held = lab.take(m);
-    const owner who = held.owner();
+    const owner who = held.share_owner();
     std::optional<error_code> lost, refused;
     held.async_wait_lost([&](error_code code) { lost = code; });
     lab.space->erase("a");

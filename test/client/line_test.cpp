@@ -662,7 +662,7 @@ BOOST_AUTO_TEST_CASE(grant_to_an_ended_owner_is_released)
     check_idle(*this);
     // A grant to an owner that holds the lock is old news.
     const lease held = taken(spec("a"));
-    turn(held.owner().id());
+    turn(held.share_owner().id());
     BOOST_TEST(releases_sent() == 1u);
 }
 
@@ -728,7 +728,7 @@ BOOST_AUTO_TEST_CASE(waiter_after_a_lost_lock_uses_a_new_owner)
     const auto one = lock(spec("a", short_lease));
     grant();
     lease held = std::move(one->value<1>());
-    const std::string before = held.owner().id();
+    const std::string before = held.share_owner().id();
     const auto two = lock(spec("a", short_lease));
     advance(400ms);
     renew_all(renewal_result::gone);
@@ -1394,7 +1394,7 @@ BOOST_AUTO_TEST_CASE(shutdown_releases_each_owner_once)
     BOOST_TEST(releases_sent() == 1u);
     const auto ended = shutdown();
     BOOST_TEST_REQUIRE(releases_sent() == 2u);
-    BOOST_TEST(store->releases()[1].owner == held.owner().id());
+    BOOST_TEST(store->releases()[1].owner == held.share_owner().id());
     store->complete_release(0, {}, {.result = left::left_line});
     store->complete_release(1, {}, {.result = left::freed});
     poll();

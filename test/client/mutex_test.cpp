@@ -184,7 +184,7 @@ BOOST_FIXTURE_TEST_CASE(copy_of_a_handle_keeps_its_owner, memory_lab)
     const auto user = make_client(), other = make_client();
     const mutex m(*user, "a", {.lease_time = 5s});
     lease held = take(m);
-    const mutex reentrant = mutex(*other, "a").with_owner(held.owner());
+    const mutex reentrant = mutex(*other, "a").with_owner(held.share_owner());
     BOOST_TEST(reentrant.name() == "a");
     const mutex copy(reentrant);
     mutex assigned(*user, "b");
@@ -205,7 +205,7 @@ BOOST_FIXTURE_TEST_CASE(with_owner_keeps_the_options_and_does_not_change_the_han
     const auto user = make_client();
     const mutex m(*user, "a", {.lease_time = 5s, .wait_limit = 70ms});
     lease held = take(m);
-    const mutex reentrant = m.with_owner(held.owner());
+    const mutex reentrant = m.with_owner(held.share_owner());
     BOOST_TEST((reentrant.options().lease_time == 5s));
     BOOST_TEST((reentrant.options().wait_limit == 70ms));
     lease none;
@@ -221,7 +221,7 @@ BOOST_FIXTURE_TEST_CASE(with_owner_replaces_the_owner_of_a_handle, memory_lab)
     const mutex m(*user, "a");
     lease held = take(m);
     const mutex lost = m.with_owner(owner("11111111-1111-1111-1111-111111111111:1", 1));
-    const mutex reentrant = lost.with_owner(held.owner());
+    const mutex reentrant = lost.with_owner(held.share_owner());
     lease inner;
     BOOST_TEST(try_once(*this, lost, inner) == errc::lost);
     BOOST_TEST(try_once(*this, reentrant, inner) == error_code());

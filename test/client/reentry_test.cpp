@@ -21,15 +21,15 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_shares_owner_and_fence_of_the_holder)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
-    const auto op = e.lock(e.spec("a"), clock::duration::max(), held.owner());
+    const auto op = e.lock(e.spec("a"), clock::duration::max(), held.share_owner());
     const auto asked = e.last_acquire();
-    BOOST_TEST(asked.owner == held.owner().id());
+    BOOST_TEST(asked.owner == held.share_owner().id());
     BOOST_TEST(asked.entry != "");
     e.say(outcome::granted);
     BOOST_TEST(code(*op) == error_code());
     lease& inner = op->value<1>();
     BOOST_TEST(inner.fence() == held.fence());
-    BOOST_TEST((inner.owner() == held.owner()));
+    BOOST_TEST((inner.share_owner() == held.share_owner()));
     BOOST_TEST(e.stats().held == 2u);
     e.advance(10s); // both are renewed, each under its own entry
     std::vector<std::string> renewed;
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_under_a_lost_owner_fails)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a", fixed));
-    const owner who = held.owner();
+    const owner who = held.share_owner();
     const auto under_way = e.lock(e.spec("a", fixed), clock::duration::max(), who);
     e.time.set(held.deadline());
     e.poll();
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(O6_lost_owner_is_remembered_for_two_lease_times)
         core_fixture e;
         const auto spec = e.spec("a", expires ? fixed : short_lease);
         lease held = e.taken(spec);
-        const owner who = held.owner();
+        const owner who = held.share_owner();
         if (expires) {
             e.time.set(held.deadline());
             e.poll();
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(each_reentrant_attempt_has_its_own_id)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
-    const auto op = e.lock(e.spec("a"), clock::duration::max(), held.owner());
+    const auto op = e.lock(e.spec("a"), clock::duration::max(), held.share_owner());
     const auto first = e.last_acquire();
     e.fail_acquire(errc::outcome_unknown);
     BOOST_TEST(e.stats().orphans == 1u);
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(cancelled_reentrant_acquisition_is_released)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
-    const auto op = e.lock(e.spec("a"), clock::duration::max(), held.owner());
+    const auto op = e.lock(e.spec("a"), clock::duration::max(), held.share_owner());
     const auto asked = e.last_acquire();
     op->cancel();
     e.poll();
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(cancelled_reentrant_acquisition_that_failed_is_forgotten)
     for (const auto& [failed, result] : answers) {
         core_fixture e;
         const lease held = e.taken(e.spec("a"));
-        const auto op = e.lock(e.spec("a"), clock::duration::max(), held.owner());
+        const auto op = e.lock(e.spec("a"), clock::duration::max(), held.share_owner());
         op->cancel();
         e.poll();
         e.say_released(left::not_owner); // the request may still be executed
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(earlier_failure_is_not_reported_at_the_limit)
 {
     core_fixture e;
     const lease held = e.taken(e.spec("a"));
-    const auto op = e.lock(e.spec("a"), 3s, held.owner());
+    const auto op = e.lock(e.spec("a"), 3s, held.share_owner());
     e.disconnect();
     e.fail_acquire(errc::store_unavailable);
     e.connect();

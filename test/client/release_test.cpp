@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(empty_lease_has_no_name_fence_or_owner)
     lease nothing;
     BOOST_TEST(!nothing.valid());
     BOOST_TEST(nothing.fence() == 0u);
-    BOOST_TEST(nothing.owner().empty());
+    BOOST_TEST(nothing.share_owner().empty());
     BOOST_TEST(nothing.name() == "");
     BOOST_TEST((nothing.deadline() == clock::time_point()));
     const auto lost = e.wait_lost(nothing);
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(release_of_a_shared_owner_is_repeated_until_it_has_a_reply)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
-    const owner who = held.owner();
+    const owner who = held.share_owner();
     released_in_vain(e, std::move(held));
     const auto shut = e.shutdown();
     BOOST_TEST(!shut->done());
@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(expired_lease_of_a_shared_owner_is_released)
     for (const bool waits : {true, false}) {
         core_fixture e;
         lease held = e.taken(e.spec("a", fixed));
-        const owner who = held.owner();
+        const owner who = held.share_owner();
         e.disconnect();
         e.skip(2s);
         BOOST_TEST(!held.valid());

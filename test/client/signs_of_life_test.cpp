@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_requests_no_grace)
 {
     promising e;
     lease held = e.granted(e.spec("a", promised));
-    const auto op = e.lock(e.spec("a", promised), clock::duration::max(), held.owner());
+    const auto op = e.lock(e.spec("a", promised), clock::duration::max(), held.share_owner());
     BOOST_TEST(!e.last_acquire().entry.empty());
     BOOST_TEST((e.last_acquire().dead_holder_grace == 0ms));
     e.grant();

@@ -371,7 +371,7 @@ BOOST_AUTO_TEST_CASE(lease_can_be_read_on_any_thread)
                     backward += now < last;
                     last = now;
                     looks += held.valid() ? 1 : 0;
-                    looks += held.fence() != 0 && !held.owner().empty();
+                    looks += held.fence() != 0 && !held.share_owner().empty();
                 }
             });
         }

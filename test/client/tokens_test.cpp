@@ -79,7 +79,7 @@ void each_lock(fixture& f, With with)
 {
     {
         lease outer = f.take(f.m);
-        each_lock_of(f.m.with_owner(outer.owner()), with);
+        each_lock_of(f.m.with_owner(outer.share_owner()), with);
         BOOST_TEST(f.release(std::move(outer)) == error_code());
     }
     BOOST_TEST(f.space->size() == 0u);
@@ -223,7 +223,7 @@ asio::awaitable<void> by_awaitable(mutex& m, memory_space& space)
     for (int i = 0; i < 2; ++i) {
         lease held = co_await m.async_lock(asio::use_awaitable);
         BOOST_TEST(held.valid());
-        lease inner = co_await m.with_owner(held.owner()).async_lock(asio::use_awaitable);
+        lease inner = co_await m.with_owner(held.share_owner()).async_lock(asio::use_awaitable);
         BOOST_TEST(inner.fence() == held.fence());
         bool refused = false;
         try {
@@ -245,11 +245,11 @@ asio::awaitable<void> by_default(client& locks, mutex& m, memory_space& space)
     lease held = co_await m.async_lock();
     co_await held.async_release();
     held = co_await m.async_try_lock();
-    lease inner = co_await m.with_owner(held.owner()).async_try_lock();
+    lease inner = co_await m.with_owner(held.share_owner()).async_try_lock();
     co_await inner.async_release();
     co_await held.async_release();
     held = co_await m.async_try_lock_for(1s);
-    inner = co_await m.with_owner(held.owner()).async_try_lock_for(1s);
+    inner = co_await m.with_owner(held.share_owner()).async_try_lock_for(1s);
     co_await inner.async_release();
     co_await held.async_release();
     held = co_await m.async_try_lock_until(clock::now() + 1s);
@@ -372,7 +372,7 @@ asio::awaitable<void> takes_details(const mutex& m, const mutex& wrong)
 {
     diagnostics d;
     lease held = co_await m.async_lock(d);
-    lease inner = co_await m.with_owner(held.owner()).async_lock(d, asio::use_awaitable);
+    lease inner = co_await m.with_owner(held.share_owner()).async_lock(d, asio::use_awaitable);
     co_await inner.async_release(d);
     BOOST_TEST(d.empty());
     const auto refused = [&](const std::tuple<error_code, lease>& got, errc expected) {

@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(work_under_a_handle_with_an_owner_acquires_reentrantly)
 {
     lease outer = take(m);
     std::uint64_t fence = 0;
-    const mutex reentrant = theirs.with_owner(outer.owner());
+    const mutex reentrant = theirs.with_owner(outer.share_owner());
     const auto done = start(reentrant, [&](lease& inner) -> asio::awaitable<void> {
         fence = inner.fence();
         co_return;

@@ -89,7 +89,7 @@ bool use_everything(redis_fixture& s, const redis_config& settings)
     run_until(s.context, first);
     if (!first.has_lease())
         return false;
-    const started entry = b.lock("orders:1", limited(2s), first.lease().owner());
+    const started entry = b.lock("orders:1", limited(2s), first.lease().share_owner());
     const started waiter = b.lock_for(8s, "orders:1", patient(30s));
     run_until(s.context, entry);
     s.eventually([&] { return a.count(kind::renewed) > 0 || refused(s); });

@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(names_of_all_masters_are_locked_renewed_and_released)
     for (int i = 0; i < 30; ++i) {
         const std::string name = "name:" + std::to_string(i);
         held.push_back(take(locks, long_leases(), name));
-        BOOST_TEST(holder_in_cluster(name) == held.back().owner().id());
+        BOOST_TEST(holder_in_cluster(name) == held.back().share_owner().id());
         BOOST_TEST((others.try_lock(name, long_leases()).code == errc::held));
     }
     // Names of different slots in one round of renewals.
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(row_21_lock_and_waiter_survive_a_moving_slot)
     goes_on(holder, held);
     BOOST_TEST(held.fence() == fence);
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
-    BOOST_TEST(holder_in_cluster(stock) == held.owner().id());
+    BOOST_TEST(holder_in_cluster(stock) == held.share_owner().id());
 
     lease next = hand_over(holder, std::move(held), waiting);
     BOOST_TEST(!other.release(std::move(next)));
@@ -606,7 +606,7 @@ BOOST_AUTO_TEST_CASE(lock_survives_the_failover_of_a_killed_master)
     goes_on(holder, held);
     BOOST_TEST(held.fence() == fence);
     resp_client store = broken.connect(next);
-    BOOST_TEST(holder_of(store, stock) == held.owner().id());
+    BOOST_TEST(holder_of(store, stock) == held.share_owner().id());
     lease after = hand_over(holder, std::move(held), waiting, 60s);
     BOOST_TEST(!other.release(std::move(after)));
     BOOST_TEST(holder_of(store, stock).empty());

@@ -483,7 +483,7 @@ BOOST_FIXTURE_TEST_CASE(row_24_request_executed_twice_has_the_effect_of_one, net
     monitor seen(server);
     lease held = take(far);
     const auto acquire = seen.next(acquire_sha);
-    const owner who = held.owner();
+    const owner who = held.share_owner();
     const auto fence = static_cast<std::int64_t>(held.fence());
     const std::string counter = store.string({"GET", stock_fence});
     const auto count = [&] { return holds_of(store, stock); };

@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(replica_stores_a_confirmed_lock)
     lease held = take(one, confirmed_by(2));
     for (const std::size_t i : {0u, 1u}) {
         resp_client replica = servers.replica(i).connect();
-        BOOST_TEST(holder_of(replica, stock) == held.owner().id());
+        BOOST_TEST(holder_of(replica, stock) == held.share_owner().id());
     }
     one.seen().wait_for(kind::renewed, 3);
     auto waiting = start_waiting(other, confirmed_by(1));
@@ -107,11 +107,11 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_is_confirmed_by_replicas)
     client_thread one(servers.master());
     client_thread other(servers.master());
     lease held = take(one, confirmed_by(1));
-    taken entry = get(other.start_enter(stock, confirmed_by(1), held.owner()));
+    taken entry = get(other.start_enter(stock, confirmed_by(1), held.share_owner()));
     BOOST_TEST_REQUIRE(!entry.code, entry.code.message());
     BOOST_TEST(!one.release(std::move(held)));
     other.seen().wait_for(kind::renewed, 2);
-    taken refused = get(one.start_enter(stock, briefly(confirmed_by(2)), entry.held.owner()));
+    taken refused = get(one.start_enter(stock, briefly(confirmed_by(2)), entry.held.share_owner()));
     BOOST_TEST((refused.code == errc::not_replicated), refused.code.message());
     BOOST_TEST(!other.release(std::move(entry.held)));
     is_released(servers.master());
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(Q1_next_master_has_the_confirmed_lock)
     deployment.kill_master();
     deployment.wait_for_new_master();
     resp_client store = deployment.master().connect();
-    BOOST_TEST(holder_of(store, stock) == held.owner().id());
+    BOOST_TEST(holder_of(store, stock) == held.share_owner().id());
     // One replica is left.
     lock_options alone = confirmed_by(1);
     alone.wait_limit = 0ms;

@@ -76,7 +76,7 @@ struct held_and_waited_for
         BOOST_TEST(held.fence() == fence);
         BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
         resp_client store = deployment.master().connect();
-        BOOST_TEST(holder_of(store, stock) == held.owner().id());
+        BOOST_TEST(holder_of(store, stock) == held.share_owner().id());
     }
 
     sentinel_deployment deployment;
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(row_10_lock_survives_a_planned_switch)
     becomes_a_replica(old);
     goes_on(holder, held);
     resp_client store = deployment.master().connect();
-    BOOST_TEST(holder_of(store, stock) == held.owner().id());
+    BOOST_TEST(holder_of(store, stock) == held.share_owner().id());
     lease next = hand_over(holder, std::move(held), waiting, 60s);
     BOOST_TEST(exists(store));
     BOOST_TEST(!other.release(std::move(next)));
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(lock_survives_a_stopped_master)
     goes_on(s.holder, s.held);
     BOOST_TEST((s.waiting.wait_for(0s) != std::future_status::ready));
     resp_client store = s.deployment.master().connect();
-    BOOST_TEST(holder_of(store, stock) == s.held.owner().id());
+    BOOST_TEST(holder_of(store, stock) == s.held.share_owner().id());
     BOOST_TEST(hand_over(s.holder, std::move(s.held), s.waiting, 60s).valid());
 }
 

@@ -189,7 +189,7 @@ void actors::enter(actor& a)
         return;
     a.entered_from = &p;
     a.entering = true;
-    const owner who = a.held.owner();
+    const owner who = a.held.share_owner();
     trial_.note(a, "enters again from " + p.host->name());
     asio::post(asio::any_io_executor(p.host->get_executor()), [this, &a, &p, who] {
         if (p.dead || p.closed)

@@ -138,7 +138,7 @@ public:
             world_->after(30ms, [this] { holder.held = {}; });
             break;
         case operation::enter:
-            lock.with_owner(holder.held.owner())
+            lock.with_owner(holder.held.share_owner())
                 .async_lock(cancellable(tested.handler(&subject.held)));
             break;
         case operation::renew: subject.held.async_wait_lost(cancellable(tested.handler())); break;
@@ -204,7 +204,7 @@ public:
         while (getting.calls() == 0 && world_->now() < end && step(end - world_->now())) {
         }
         expect(getting.calls() == 1 && !getting.code(), "the next one does not get in");
-        expect(next.held.valid() && server_.holder(name) == next.held.owner().id(),
+        expect(next.held.valid() && server_.holder(name) == next.held.share_owner().id(),
                "the next one is in, and the store says otherwise");
         next.held = {};
         run_for(10s);
@@ -262,7 +262,7 @@ private:
         const std::string owner = server_.holder(name);
         bool known = owner.empty();
         for (const party* each : {&subject, &holder, &next})
-            known |= each->held.valid() && each->held.owner().id() == owner;
+            known |= each->held.valid() && each->held.share_owner().id() == owner;
         return known;
     }
 

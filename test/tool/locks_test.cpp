@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(held_locks_are_listed_with_their_holders)
     BOOST_TEST(run({"ls", "--json", "nothing*"}).text() == "[]\n");
     const ran json = run({"ls", "--json", "stock"});
     BOOST_TEST(json.has("[{\"name\":\"stock\",\"layout\":\""));
-    BOOST_TEST(json.has("\"owner\":\"" + stock.owner().id() + "\""));
+    BOOST_TEST(json.has("\"owner\":\"" + stock.share_owner().id() + "\""));
     BOOST_TEST(json.has("\"pid\":" + std::to_string(::getpid())));
     BOOST_TEST(json.has("\"waiters\":0}]"));
     BOOST_TEST(stock.fence() > 0u);
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(inspect_shows_a_lock_with_its_queue)
     wait_until([&] { return waiters_of(store, "stock") == 1; });
     const ran shown = run({"inspect", "stock"});
     BOOST_TEST(shown.code == 0);
-    BOOST_TEST(shown.has(held.owner().id()));
+    BOOST_TEST(shown.has(held.share_owner().id()));
     BOOST_TEST(shown.has("waiters     1\n"));
     BOOST_TEST(shown.has("  1         "));
     BOOST_TEST(run({"inspect", "--json", "stock"}).has("\"there\":true"));
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(broken_lock_is_acquired_by_its_waiter)
     client_thread one(with_client_info());
     client_thread two(with_client_info());
     lease held = take(one, "stock");
-    const std::string owner = held.owner().id();
+    const std::string owner = held.share_owner().id();
     auto waiting = two.start_lock("stock", long_lease());
     auto store = raw();
     wait_until([&] { return waiters_of(store, "stock") == 1; });
@@ -227,12 +227,12 @@ BOOST_AUTO_TEST_CASE(break_removes_all_reentrant_acquisitions)
     const lease held = take(one, "stock");
     std::vector<lease> entries;
     for (int i = 0; i < 3; ++i) {
-        taken entered = get(one.start_enter("stock", long_lease(), held.owner()));
+        taken entered = get(one.start_enter("stock", long_lease(), held.share_owner()));
         BOOST_TEST_REQUIRE(!entered.code, entered.code.message());
         entries.push_back(std::move(entered.held));
     }
     BOOST_TEST(run({"inspect", "stock"}).has("held        4 times by its owner"));
-    const ran done = run({"break", "--json", "stock", "--owner", held.owner().id()});
+    const ran done = run({"break", "--json", "stock", "--owner", held.share_owner().id()});
     BOOST_TEST(done.code == 0);
     BOOST_TEST(done.has("\"result\":\"freed\""));
     auto store = raw();
@@ -366,7 +366,7 @@ BOOST_AUTO_TEST_CASE(watch_prints_a_line_for_each_change)
     expect_line(" taken second by " + two.locks().id());
     BOOST_TEST(!one.release(std::move(first)));
     expect_line(" freed first by " + one.locks().id());
-    const std::string owner = second.owner().id();
+    const std::string owner = second.share_owner().id();
     auto next = one.start_lock("second", long_lease());
     auto store = raw();
     wait_until([&] { return waiters_of(store, "second") == 1; });
@@ -450,7 +450,7 @@ BOOST_AUTO_TEST_CASE(locks_of_a_cluster_are_listed_and_broken)
         const lease held = take(one, "stock");
         auto waiting = two.start_lock("stock", long_lease());
         two.seen().wait_for(recording_observer::kind::waiting);
-        const ran done = run({"break", "stock", "--owner", held.owner().id()}, cluster.url());
+        const ran done = run({"break", "stock", "--owner", held.share_owner().id()}, cluster.url());
         BOOST_TEST(done.code == 0);
         BOOST_TEST(done.said == "");
         taken next = get(waiting);
@@ -485,7 +485,8 @@ BOOST_AUTO_TEST_CASE(locks_behind_sentinels_are_listed_and_broken)
         client_thread one(settings);
         const lease held = take(one, "stock");
         BOOST_TEST(line_of(run({"ls"}, sentinel.url()), "stock") != "");
-        const ran done = run({"break", "stock", "--owner", held.owner().id()}, sentinel.url());
+        const ran done = run({"break", "stock", "--owner", held.share_owner().id()},
+                             sentinel.url());
         BOOST_TEST(done.code == 0);
     }
     const ran nobody = run({"ls"}, "redis+sentinel://127.0.0.1:1/nobody");
@@ -518,7 +519,7 @@ BOOST_AUTO_TEST_CASE(locks_of_a_quorum_are_listed_and_broken,
                    .has("\"pid\":" + std::to_string(::getpid())));
     auto waiting = two.start_lock("stock", long_lease());
     two.seen().wait_for(recording_observer::kind::waiting);
-    const std::string owner = held.owner().id();
+    const std::string owner = held.share_owner().id();
     BOOST_TEST(run({"inspect", "stock"}, members.url()).has(owner));
     BOOST_TEST(run({"break", "stock", "--owner", owner + "1"}, members.url()).code == 75);
     members[0].kill();

@@ -28,7 +28,7 @@ BOOST_DATA_TEST_CASE(output_that_cannot_be_written_is_an_error_of_every_command,
     const redis_server server;
     client_thread holder(at(server));
     const lease held = take(holder, "stock");
-    const words break_stock{"break", "stock", "--owner", held.owner().id()};
+    const words break_stock{"break", "stock", "--owner", held.share_owner().id()};
     std::vector<words> all{
         {"--help"},
         {"--version"},

@@ -101,8 +101,8 @@ public:
         holder_ = std::make_unique<client_thread>(settings);
         waiter_ = std::make_unique<client_thread>(settings);
         lease_ = take(*holder_, "orders:1");
-        owner_ = lease_.owner().id();
-        taken again = get(holder_->start_enter("orders:1", long_lease(), lease_.owner()));
+        owner_ = lease_.share_owner().id();
+        taken again = get(holder_->start_enter("orders:1", long_lease(), lease_.share_owner()));
         BOOST_TEST_REQUIRE(!again.code, again.code.message());
         entry_ = std::move(again.held);
         next_ = waiter_->start_lock("orders:1", long_lease());
@@ -168,7 +168,7 @@ struct fixture : tool_runs
         if (!is_whole(run({"break", "orders:1", "--owner", lock.owner()}, url)))
             return false;
         const lease next = lock.next();
-        return is_whole(run({"break", "orders:1", "--owner", next.owner().id()}, url));
+        return is_whole(run({"break", "orders:1", "--owner", next.share_owner().id()}, url));
     }
 
     /// With all rights, the output is complete. Without any one of them it is not, and the command

@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(F1_lock_cancelled_after_any_number_of_steps_orphans_nothing
             ++leases;
             BOOST_TEST(op.code() == success);
             BOOST_TEST(op.lease().valid());
-            BOOST_TEST(s.fields(name).at(op.lease().owner().id()) == "1");
+            BOOST_TEST(s.fields(name).at(op.lease().share_owner().id()) == "1");
             BOOST_TEST(s.a.released(op.lease()) == success);
         }
         else {
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(F2_lost_reply_with_a_lost_connection_orphans_nothing)
     BOOST_TEST(s.a.stats().disconnects == 1u); // the reply was lost
     const auto fields = s.fields("lock");
     BOOST_TEST_REQUIRE(fields.size() == 1u);
-    BOOST_TEST(fields.at(op.lease().owner().id()) == "1"); // F6: it counts once
+    BOOST_TEST(fields.at(op.lease().share_owner().id()) == "1"); // F6: it counts once
     BOOST_TEST(s.a.released(op.lease()) == success);
     BOOST_TEST(!s.exists("lock"));
     lease next = b.take("lock", leased(long_time));
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(F2_lost_reply_over_a_living_connection_orphans_nothing)
     proxy.forward();
     run_until(s.context, op);
     BOOST_TEST(op.lease().valid());
-    BOOST_TEST((s.fields("lock") != dead || dead.count(op.lease().owner().id()) == 1));
+    BOOST_TEST((s.fields("lock") != dead || dead.count(op.lease().share_owner().id()) == 1));
     BOOST_TEST(s.fields("lock").size() == 1u);
     BOOST_TEST(a.released(op.lease()) == success);
     lease next = b.take("lock", leased(long_time));
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(F2_connection_cut_at_any_byte_orphans_nothing)
         const started op = s.a.lock(name, leased(long_time));
         run_until(s.context, op);
         BOOST_TEST(op.lease().valid());
-        BOOST_TEST(s.fields(name).at(op.lease().owner().id()) == "1");
+        BOOST_TEST(s.fields(name).at(op.lease().share_owner().id()) == "1");
         BOOST_TEST(s.a.released(op.lease()) == success);
         BOOST_TEST(!s.exists(name));
     }
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(F6_retried_reentrant_acquisition_counts_once)
 {
     wire_site s;
     lease first = s.a.take("lock", leased(long_time));
-    const owner who = first.owner();
+    const owner who = first.share_owner();
     s.proxy.forward_then_reset("lock");
     const started op = s.a.lock("lock", leased(long_time), who);
     run_until(s.context, op);
@@ -310,7 +310,7 @@ BOOST_AUTO_TEST_CASE(F7_repeated_release_does_not_affect_the_next_owner)
     s.proxy.accept();
     run_until(s.context, op);
     BOOST_TEST(op.code() == success);
-    BOOST_TEST(s.fields("lock").at(waiter.lease().owner().id()) == "1");
+    BOOST_TEST(s.fields("lock").at(waiter.lease().share_owner().id()) == "1");
     BOOST_TEST(waiter.lease().valid());
 }
 

@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(O1_lease_destroyed_after_expiry_does_not_affect_the_success
     // All earlier requests of this client are executed before this one.
     lease other = a.take("other", leased(long_time));
     BOOST_TEST(a.released(other) == success);
-    BOOST_TEST(s.fields("lock").count(successor.owner().id()) == 1u);
+    BOOST_TEST(s.fields("lock").count(successor.share_owner().id()) == 1u);
     BOOST_TEST(b.released(successor) == success);
 }
 
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_after_the_loss_fails)
     test_client a(s.context, s.direct());
     test_client b(s.context, s.direct());
     lease held = a.take("lock", leased(1500ms));
-    const owner who = held.owner();
+    const owner who = held.share_owner();
     const started lost = a.wait_lost(held);
     s.raw.done({"DEL", "lock"});
     run_until(s.context, lost);
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_before_the_loss_is_detected_fails)
     redis_fixture s;
     test_client a(s.context, s.direct());
     lease held = a.take("lock", leased(long_time));
-    const owner who = held.owner();
+    const owner who = held.share_owner();
     s.raw.done({"DEL", "lock"});
     const started gone = a.lock("lock", leased(long_time), who);
     run_until(s.context, gone);
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(O7_lock_acquired_three_times_is_free_after_three_releases)
     test_client b(s.context, s.direct());
     std::deque<lease> in;
     in.push_back(a.take("lock", leased(900ms)));
-    const owner who = in.front().owner();
+    const owner who = in.front().share_owner();
     in.push_back(a.enter("lock", leased(900ms), who));
     in.push_back(a.enter("lock", leased(900ms), who));
     BOOST_TEST(s.fields("lock").at(who.id()) == "3");
@@ -253,10 +253,10 @@ BOOST_AUTO_TEST_CASE(owner_can_be_passed_to_another_process_as_text)
     test_client b(s.context, s.direct());
     test_client c(s.context, s.direct());
     lease first = a.take("lock", leased(long_time));
-    const std::string text = first.owner().to_string();
+    const std::string text = first.share_owner().to_string();
     lease second = b.enter("lock", leased(long_time), owner::from_string(text));
     BOOST_TEST(second.fence() == first.fence());
-    BOOST_TEST((second.owner() == first.owner()));
+    BOOST_TEST((second.share_owner() == first.share_owner()));
     BOOST_TEST(a.released(first) == success);
     BOOST_TEST(second.valid());
     const started third = c.try_lock("lock", leased(long_time));
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_of_another_process_keeps_the_lock)
         asio::io_context mortal;
         test_client a(mortal, s.direct());
         const lease first = a.take("lock", leased(600ms));
-        text = first.owner().to_string();
+        text = first.share_owner().to_string();
         second = b.enter("lock", leased(600ms), owner::from_string(text));
         // The context ends with the lease: no further request is sent, as if the process had been
         // killed.
@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(R6_reentrant_acquisition_neither_shortens_nor_adds_to_the_t
     redis_fixture s;
     test_client a(s.context, s.direct());
     lease first = a.take("lock", leased(20s));
-    const owner who = first.owner();
+    const owner who = first.share_owner();
     lease shorter = a.enter("lock", leased(1s), who);
     BOOST_TEST(s.left("lock") > 10'000);
     std::deque<lease> more;

@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(R2_lease_lost_at_its_deadline_stays_lost)
     s.eventually([&] { return a.stats().renewals_failed > 0; });
     lease other = a.take("other", leased(long_time));
     BOOST_TEST(!held.valid());
-    BOOST_TEST(s.fields("lock").at(successor.owner().id()) == "1");
+    BOOST_TEST(s.fields("lock").at(successor.share_owner().id()) == "1");
     BOOST_TEST((a.released(held) == condition::lease_ended));
     BOOST_TEST(b.released(successor) == success);
 }
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(R5_reply_after_the_lease_time_is_no_grant)
     run_until(s.context, op);
     BOOST_TEST(op.lease().valid()); // of another request
     BOOST_TEST(a.stats().acquires_sent >= 2u);
-    BOOST_TEST(s.fields("lock").count(op.lease().owner().id()) == 1u);
+    BOOST_TEST(s.fields("lock").count(op.lease().share_owner().id()) == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(R6_renewal_does_not_shorten_the_ttl)
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(R8_every_operation_can_be_called_in_the_handler_of_a_loss)
         BOOST_TEST(!held.valid());
         BOOST_TEST(held.fence() > 0u);
         BOOST_TEST(a.stats().held == 0u);
-        const owner who = held.owner();
+        const owner who = held.share_owner();
         entered = a.lock("lock", leased(long_time), who);
         released = a.release(held);
         again = a.lock("lock", leased(long_time));
@@ -372,7 +372,7 @@ BOOST_AUTO_TEST_CASE(R9_process_stopped_beyond_its_lease_does_not_affect_the_suc
         BOOST_TEST(stopped.ask("valid") == "valid 0");
         const auto fields = s.fields("lock");
         BOOST_TEST(fields.size() == 1u);
-        BOOST_TEST(fields.count(waiter.lease().owner().id()) == 1u);
+        BOOST_TEST(fields.count(waiter.lease().share_owner().id()) == 1u);
         BOOST_TEST(stopped.ask("try lock 900") == "waiting");
         BOOST_TEST(stopped.read_line().value() == "failed held");
         BOOST_TEST(waiter.lease().valid());
@@ -416,7 +416,7 @@ BOOST_AUTO_TEST_CASE(R10_hanging_holder_loses_its_lease_at_the_longest_hold)
     BOOST_TEST(a.stats().held == 0u);
     BOOST_TEST((a.released(hanging) == condition::lease_ended));
     BOOST_TEST(waiter.lease().valid());
-    BOOST_TEST(s.fields("lock").count(waiter.lease().owner().id()) == 1u);
+    BOOST_TEST(s.fields("lock").count(waiter.lease().share_owner().id()) == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(R10_handoff_does_not_extend_the_longest_hold)

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(S1_script_flush_within_a_pipeline_affects_no_operation)
         BOOST_TEST_REQUIRE(each.has_lease());
         const auto fields = s.fields("lock" + std::to_string(i));
         BOOST_TEST_REQUIRE(fields.size() == 1u);
-        BOOST_TEST_REQUIRE(fields.at(each.lease().owner().id()) == "1");
+        BOOST_TEST_REQUIRE(fields.at(each.lease().share_owner().id()) == "1");
     }
     BOOST_TEST(a.count(kind::not_acquired) == 0u);
 
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(S2_lease_expires_after_a_revoked_permission)
     BOOST_TEST(lost.code() == error_code(errc::expired));
     lease next = b.take("lock", leased(long_time));
     BOOST_TEST(a.released(held) != success);
-    BOOST_TEST(s.fields("lock").count(next.owner().id()) == 1u);
+    BOOST_TEST(s.fields("lock").count(next.share_owner().id()) == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(S2_release_without_publish_frees_the_lock)
@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(S3_lease_survives_a_busy_server)
     s.make_busy(busy);
     const started once = b.try_lock("other", leased(long_time));
     const started waiting = b.lock("other", brisk(long_time));
-    const started entering = a.lock("lock", how, held.owner());
+    const started entering = a.lock("lock", how, held.share_owner());
     run_until(s.context, once);
     BOOST_TEST((once.code() == condition::store_fault));
     a.await_count(kind::renewal_late);
@@ -433,7 +433,8 @@ BOOST_AUTO_TEST_CASE(P3_shutdown_ends_waiters_and_releases_leases)
     waiters.push_back(a.lock("foreign", leased(long_time)));
     const started next = b.lock("lock1", patient(long_time));
     s.await_watchers("lock1");
-    waiters.push_back(a.lock("lock0", leased(long_time), held.front().owner())); // not started yet
+    waiters.push_back(
+        a.lock("lock0", leased(long_time), held.front().share_owner())); // not started yet
 
     const started stopped = a.shut_down();
     run_until(s.context, stopped);
@@ -475,14 +476,15 @@ BOOST_AUTO_TEST_CASE(P3_shutdown_releases_every_reentrant_acquisition)
     test_client a(s.context, s.direct());
     test_client b(s.context, s.direct());
     const lease first = a.take("lock", leased(long_time));
-    const lease second = a.enter("lock", leased(long_time), first.owner());
-    const lease guest = b.enter("lock", leased(long_time), first.owner());
+    const lease second = a.enter("lock", leased(long_time), first.share_owner());
+    const lease guest = b.enter("lock", leased(long_time), first.share_owner());
     const started stopped = a.shut_down();
     run_until(s.context, stopped);
     BOOST_TEST(stopped.code() == success);
     BOOST_TEST(!second.valid());
     BOOST_TEST(guest.valid());
-    BOOST_TEST(s.fields("lock").at(guest.owner().id()) == "1"); // the entry of the other client
+    BOOST_TEST(s.fields("lock").at(guest.share_owner().id()) ==
+               "1"); // the entry of the other client
     BOOST_TEST(a.stats().releases_sent == 2u);
     const started last = b.shut_down();
     run_until(s.context, last);

@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(C5_lock_never_exists_without_a_ttl)
                     key.until([&] { return who.count(kind::renewed) > seen + 1; });
                 }
                 if (round == 5) {
-                    const started again = who.lock("lock", how, each->lease().owner());
+                    const started again = who.lock("lock", how, each->lease().share_owner());
                     key.until([&] { return again.done(); });
                     const started out = who.release(again.lease());
                     key.until([&] { return out.done(); });

@@ -516,7 +516,7 @@ std::vector<std::string> supervisor::environment() const
         const char* const end_of_last = keys.empty() ? "" : "\n";
         keys.append(end_of_last).append(name);
         fences.append(end_of_last).append(std::to_string(held.fence()));
-        owners.append(end_of_last).append(held.owner().to_string());
+        owners.append(end_of_last).append(held.share_owner().to_string());
     }
     return {"LEASEHOLD_KEY=" + keys, "LEASEHOLD_FENCE=" + fences, "LEASEHOLD_OWNER=" + owners,
             "LEASEHOLD_URL=" + settings_.url};

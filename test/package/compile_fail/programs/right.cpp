@@ -13,7 +13,8 @@ asio::awaitable<int> right(leasehold::client& locks, leasehold::mutex& m,
     m.async_lock([](leasehold::error_code, leasehold::lease) {});
     leasehold::lease first = co_await m.async_lock();
     leasehold::lease second = co_await m.with_owner(who).async_lock();
-    leasehold::lease third = co_await m.with_owner(first.owner()).async_lock(asio::use_awaitable);
+    leasehold::lease third =
+        co_await m.with_owner(first.share_owner()).async_lock(asio::use_awaitable);
     leasehold::lease fourth = co_await m.async_try_lock_for(std::chrono::duration<double>(0.5));
     leasehold::lease fifth = co_await m.async_try_lock_until(leasehold::clock::time_point::max());
     first.async_wait_lost([](leasehold::error_code) {});
