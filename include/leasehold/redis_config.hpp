@@ -52,8 +52,9 @@ struct LEASEHOLD_REDIS_EXPORT redis_config
         bool operator==(const address&) const = default;
     };
 
-    /// A node of a cluster that is reached at another address than the announced one. Reasons are a
-    /// gateway, and a certificate with another name.
+    /// A server that is reached at another address than the announced one: a node of a cluster, or
+    /// a master or Sentinel that Sentinels name. Reasons are a gateway, and a certificate with
+    /// another name.
     struct mapped_address
     {
         address announced; ///< Port 0: each port of that host.
@@ -80,7 +81,8 @@ struct LEASEHOLD_REDIS_EXPORT redis_config
     deployment kind = deployment::server; ///< The kind of deployment: the scheme of the URL.
     /// The server, the Sentinels, the first nodes of the cluster, or all members.
     std::vector<address> addresses{{"127.0.0.1", 6379}};
-    /// Cluster: the first match applies. Other nodes are reached as announced.
+    /// Cluster and Sentinel: the first match applies. Other servers are reached as announced.
+    /// `addresses` are not mapped.
     std::vector<mapped_address> address_map{};
     std::string unix_socket;       ///< If not empty, used instead of `addresses`.
     std::string user;              ///< Empty: the default user.

@@ -418,7 +418,10 @@ BOOST_AUTO_TEST_CASE(invalid_field_is_refused_with_the_reason)
 
     c = redis_config();
     c.address_map = {{{"10.0.0.1", 0}, {"example.com", 0}}};
-    invalid(c, {"address_map", "without a cluster"});
+    invalid(c, {"address_map", "without Sentinel or a cluster"});
+    c.kind = redis_config::deployment::sentinel;
+    c.master = "m";
+    c.validate();
     c.kind = redis_config::deployment::cluster;
     c.validate();
     c.address_map.front().reached.host.clear();

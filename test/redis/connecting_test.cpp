@@ -205,6 +205,27 @@ BOOST_AUTO_TEST_CASE(address_that_accepts_without_an_answer_is_tried_last)
     BOOST_TEST((order(dials) == three));
 }
 
+BOOST_AUTO_TEST_CASE(address_that_a_sentinel_names_goes_through_the_address_map)
+{
+    using address = boost::redis::address;
+    redis_config settings("redis+sentinel://given:26379/m");
+    settings.address_map = {{{"10.0.0.1", 0}, {"gate", 9000}},
+                            {{"10.0.0.2", 6379}, {"gate", 9001}},
+                            {{"given", 0}, {"gate", 9002}}};
+    dialer dials(settings);
+    const auto way = [&](const address& named) {
+        const address& at = dials.begin(named);
+        BOOST_TEST(dials.host() == at.host);
+        return at.host + ':' + at.port;
+    };
+    BOOST_TEST(way({"10.0.0.1", "6379"}) == "gate:9000");
+    BOOST_TEST(way({"10.0.0.2", "6379"}) == "gate:9001");
+    BOOST_TEST(way({"10.0.0.2", "6380"}) == "10.0.0.2:6380");
+    // The program has named it itself.
+    BOOST_TEST(way({"given", "26379"}) == "given:26379");
+    BOOST_TEST(way({"given", "6379"}) == "gate:9002");
+}
+
 BOOST_AUTO_TEST_CASE(each_of_several_addresses_gets_a_share_of_the_timeout)
 {
     const redis_config settings;

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "redis/lab.hpp"
+#include "support/fault_proxy.hpp"
 #include "support/sentinel_deployment.hpp"
 
 #include <optional>
@@ -228,4 +229,17 @@ BOOST_AUTO_TEST_CASE(lock_survives_the_loss_of_all_sentinels)
     briefly.wait_limit = 500ms;
     BOOST_TEST((late.lock("another", briefly).code == errc::store_unavailable));
     BOOST_TEST(!holder.release(std::move(held)));
+}
+
+BOOST_AUTO_TEST_CASE(master_is_reached_at_the_address_of_the_address_map)
+{
+    sentinel_deployment deployment;
+    const fault_proxy gateway(deployment.master());
+    redis_config settings = at(deployment.url());
+    settings.address_map = {
+        {{"127.0.0.1", deployment.master().port()}, {"127.0.0.1", gateway.port()}}};
+    client_thread holder(settings);
+    const lease held = take(holder, outliving());
+    BOOST_TEST(held.valid());
+    BOOST_TEST(gateway.count().accepted > 0u);
 }

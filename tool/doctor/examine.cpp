@@ -37,8 +37,8 @@ void read_info(const std::string& text, server_facts& facts)
 
 void ask_settings(server_connection& server, server_facts& facts)
 {
-    for (const char* const name :
-         {"appendfsync", "save", "min-replicas-to-write", "stop-writes-on-bgsave-error"}) {
+    for (const char* const name : {"appendfsync", "save", "min-replicas-to-write",
+                                   "stop-writes-on-bgsave-error", "timeout"}) {
         const resp_value answer = server.ask({"CONFIG", "GET", name});
         if (answer.is_error()) {
             facts.refused.emplace("CONFIG GET", answer.text);

@@ -269,6 +269,17 @@ void judge::connections()
             std::to_string(there) + " of " + std::to_string(most) + " connections are in use",
             "A client that lost its connection may get no new one, and then loses its leases.",
             "Raise maxclients, and find the clients with many connections (CLIENT LIST).");
+    // A client checks a connection without data after `health_check`, and closes it after the same
+    // time without a reply.
+    const milliseconds idle = std::chrono::seconds(
+        std::atoll(std::string(facts_.setting("timeout")).c_str()));
+    if (idle.count() > 0 && idle <= 2 * where_.health_check)
+        add(level::warning, "connections",
+            "timeout is " + std::to_string(idle.count() / 1000) +
+                ": the server closes connections that are idle for this number of seconds",
+            "An idle client sends a PING only every " + in_milliseconds(where_.health_check) +
+                ". It loses its connection, and its next acquire takes longer.",
+            "Use CONFIG SET timeout 0, or set health_check to less than half of it in the URL.");
 }
 
 void judge::clock()

@@ -1,5 +1,7 @@
 #include "redis/cluster/topology.hpp"
 
+#include "redis/config/address_map.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -78,16 +80,7 @@ redis_config::address address_reading::operator()(const redis_config::address& s
     redis_config::address result = said;
     if (result.host.empty())
         result.host = asked.host;
-    for (const redis_config::mapped_address& each : settings_->address_map) {
-        if (each.announced.host != result.host ||
-            (each.announced.port != 0 && each.announced.port != result.port))
-            continue;
-        result.host = each.reached.host;
-        if (each.reached.port != 0)
-            result.port = each.reached.port;
-        break;
-    }
-    return result;
+    return redis_store::reached_address(*settings_, std::move(result));
 }
 
 std::optional<topology> read_shards(const reply_tree& answer, const redis_config::address& asked,

@@ -94,14 +94,17 @@ std::string problem_of_tls(const redis_config& c)
 
 std::string problem_of_cluster(const redis_config& c)
 {
-    if (c.kind != redis_config::deployment::cluster) {
-        if (!c.address_map.empty())
-            return wrong("address_map", std::to_string(c.address_map.size()) + " addresses",
-                         "empty without a cluster");
-        return {};
-    }
-    if (c.database != 0)
+    if (c.kind == redis_config::deployment::cluster && c.database != 0)
         return wrong("database", std::to_string(c.database), "0 in a cluster");
+    return {};
+}
+
+std::string problem_of_address_map(const redis_config& c)
+{
+    if (!c.address_map.empty() && c.kind != redis_config::deployment::cluster &&
+        c.kind != redis_config::deployment::sentinel)
+        return wrong("address_map", std::to_string(c.address_map.size()) + " addresses",
+                     "empty without Sentinel or a cluster");
     for (const redis_config::mapped_address& each : c.address_map) {
         for (const std::string& host : {each.announced.host, each.reached.host}) {
             if (host.empty() || has_nul(host))
@@ -172,7 +175,7 @@ std::string problem_of(const redis_config& c)
         return wrong("database", std::to_string(c.database), "0 to 2147483647");
     for (const auto& check :
          {problem_of_place, problem_of_sentinel, problem_of_tls, problem_of_cluster,
-          problem_of_quorum, problem_of_times, problem_of_retention}) {
+          problem_of_address_map, problem_of_quorum, problem_of_times, problem_of_retention}) {
         if (std::string text = check(c); !text.empty())
             return text;
     }

@@ -1,5 +1,7 @@
 #include "redis/connection/dialer.hpp"
 
+#include "base/url.hpp"
+#include "redis/config/address_map.hpp"
 #include "redis/connection/settings.hpp"
 
 #include <boost/asio/error.hpp>
@@ -47,9 +49,25 @@ void move_to_end(std::vector<Endpoint>& all, const Endpoint& one)
 
 } // namespace
 
-void dialer::begin(std::string where)
+const boost::redis::address& dialer::begin(const boost::redis::address& named)
 {
-    where_ = std::move(where);
+    begin();
+    reached_ = named;
+    if (settings_.kind == redis_config::deployment::sentinel) {
+        redis_config::address at{named.host, 0};
+        detail::read_number(named.port, at.port);
+        const auto& given = settings_.addresses;
+        if (std::find(given.begin(), given.end(), at) == given.end())
+            at = reached_address(settings_, std::move(at));
+        reached_ = {std::move(at.host), std::to_string(at.port)};
+    }
+    where_ = reached_.host + ':' + reached_.port;
+    return reached_;
+}
+
+void dialer::begin()
+{
+    where_.clear();
     // The previous attempt may have failed for any reason; its address did not answer.
     if (at_ && !answered_) {
         std::erase(good_, *at_);
@@ -100,9 +118,9 @@ boost::asio::ssl::context dialer::tls() const
     return tls_settings(settings_);
 }
 
-void dialer::no_address(std::string_view host, error_code why)
+void dialer::no_address(error_code why)
 {
-    failure_.assign("the address of '").append(host).append("' cannot be found: ");
+    failure_.assign("the address of '").append(host()).append("' cannot be found: ");
     failure_ += text_of(why);
 }
 

@@ -6,6 +6,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/redis/config.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -26,9 +27,15 @@ public:
 
     explicit dialer(const redis_config& settings) : settings_(settings) {}
 
+    /// An attempt begins at the local socket.
+    void begin();
     /// An attempt begins.
-    /// @param where The server, if it is not in the settings: a master that a Sentinel names.
-    void begin(std::string where = {});
+    /// @param named The server in the settings, or one that a Sentinel names.
+    /// @return The address to use, valid until the next attempt.
+    const boost::redis::address& begin(const boost::redis::address& named);
+
+    /// The host of this attempt.
+    [[nodiscard]] const std::string& host() const noexcept { return reached_.host; }
 
     /// The addresses in the order of the attempts: first those that answered before, the last of
     /// them first; then the others; then those that accepted a connection and did not answer.
@@ -53,7 +60,7 @@ public:
     [[nodiscard]] bool verifies() const noexcept { return settings_.tls_verify; }
 
     // The reason why the attempt failed.
-    void no_address(std::string_view host, error_code why);
+    void no_address(error_code why);
     void not_connected(error_code why);
     void not_secured(std::string why);
 
@@ -70,7 +77,8 @@ private:
     std::optional<endpoint> at_;   ///< The address of the connection. Empty: no address.
     std::size_t choices_ = 0;      ///< The number of addresses.
     bool answered_ = false;
-    std::string where_;
+    boost::redis::address reached_;
+    std::string where_;     ///< It as text.
     std::string failure_;   ///< The failure of this attempt, until there is a connection.
     std::string sentinels_; ///< Their errors, if none named the master.
 };

@@ -176,8 +176,7 @@ private:
                     to.addr.unix_socket(),
                     asio::cancel_after(s.timer_, to.connect_timeout, std::move(self)));
             }
-            const address& at = to.addr.tcp_address();
-            s.dials().begin(at.host + ':' + at.port);
+            const address& at = s.dials().begin(to.addr.tcp_address());
             s.resolver_.async_resolve(
                 at.host, at.port,
                 asio::cancel_after(s.timer_, to.resolve_timeout, std::move(self)));
@@ -188,7 +187,7 @@ private:
         {
             redis_stream& s = stream;
             if ((failed = reason(self, failed, error::resolve_timeout))) {
-                s.dials().no_address(where.addr.tcp_address().host, failed);
+                s.dials().no_address(failed);
                 return self.complete(failed);
             }
             auto addresses = s.dials().in_order(found);
@@ -224,7 +223,7 @@ private:
             redis_stream& s = stream;
             const connect_params to = where;
             try {
-                s.use_tls(std::move(socket), to.addr.tcp_address().host);
+                s.use_tls(std::move(socket), s.dials().host());
             }
             catch (const system::system_error& wrong) {
                 // Read again with the next attempt: unlike at construction, it may succeed.
