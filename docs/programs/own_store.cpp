@@ -3,7 +3,13 @@
 #include <leasehold.hpp>
 #include <leasehold/testing/store_contract.hpp>
 
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -244,9 +250,37 @@ int contract_failures()
 }
 // [/contract]
 
+// [scheme]
+/// The store of the URL `table:`.
+std::shared_ptr<store> make_table_store(std::string_view url)
+{
+    if (url != "table:")
+        throw boost::system::system_error(errc::invalid_url, "URL must be table:");
+    static const auto rows = std::make_shared<table>();
+    return std::make_shared<table_store>(rows);
+}
+
+asio::awaitable<void> lock_by_url()
+{
+    register_scheme("table", &make_table_store);
+    client locks(co_await asio::this_coro::executor, "table:");
+    locks.async_run(asio::detached);
+    const mutex m(locks, "stock:42");
+    lease mine = co_await m.async_lock();
+    co_await mine.async_release();
+    co_await locks.async_shutdown();
+}
+// [/scheme]
+
 } // namespace
 
 int main()
 {
+    asio::io_context context;
+    asio::co_spawn(context, lock_by_url(), [](std::exception_ptr failed) {
+        if (failed)
+            std::rethrow_exception(failed);
+    });
+    context.run();
     return contract_failures() == 0 ? 0 : 1;
 }
