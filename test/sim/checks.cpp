@@ -560,13 +560,16 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
         // A request that was redirected until its grant had little time left.
         const bool came_late = here->since <= n.moved_until &&
                                trial_.now() < here->since + o.lease_time;
+        // The store granted it so late that there was no time for a renewal: before that, a node
+        // that was cut off rejected the request.
+        const bool granted_late = trial_.now() < here->granted + term / 4;
         // Renewals without a write do not show that the server is a replica now. After the first
         // write fails, the pause before the next connection may outlast the lease.
         const auto pause = trial_.scenario.connections[client.client].limits.reconnect;
         const bool noticed_late = n.demoted_at != never &&
                                   trial_.now() < n.demoted_at + pause + 100ms;
-        if ((o.renew || reason == errc::silent) && stays && !came_late && !noticed_late &&
-            trial_.trouble_of(n) + to_notice + term / 4 < trial_.now())
+        if ((o.renew || reason == errc::silent) && stays && !came_late && !granted_late &&
+            !noticed_late && trial_.trouble_of(n) + to_notice + term / 4 < trial_.now())
             trial_.wrong("unfounded loss: it expired though the store could be reached");
         if (reason == errc::expired && o.renew && o.lease_time >= 1s && majority_lives())
             trial_.wrong("unfounded loss: it expired though a majority of the members lived");
