@@ -542,6 +542,29 @@ BOOST_AUTO_TEST_CASE(signal_ends_the_wait_for_a_release)
     BOOST_TEST(held("stock"));
 }
 
+BOOST_AUTO_TEST_CASE(lock_is_held_at_least_for_the_given_time)
+{
+    const auto began = steady::now();
+    const auto running = start(
+        {"--hold-at-least", "3s", "--verbose", "stock", "--", "sh", "-c", "exit 3"});
+    wait_until_said("leasehold: the command has ended; holding its locks for ");
+    BOOST_TEST(held("stock"));
+    BOOST_TEST(running->wait(30s).code == 3);
+    BOOST_TEST((steady::now() - began >= 3s));
+    BOOST_TEST(!held("stock"));
+}
+
+BOOST_AUTO_TEST_CASE(signal_ends_the_time_that_a_lock_is_held_at_least)
+{
+    const auto running = start(
+        {"--hold-at-least", "1h", "--verbose", "stock", "--", "sh", "-c", "exit 4"});
+    wait_until_said("leasehold: the command has ended; holding its locks for ");
+    running->signal(SIGUSR1);
+    running->signal(SIGTERM);
+    BOOST_TEST(running->wait(30s).code == 4);
+    BOOST_TEST(!held("stock"));
+}
+
 // As timeout(1) does. A signal for a stopped process waits until the process continues.
 BOOST_AUTO_TEST_CASE(command_that_is_stopped_is_reported_and_can_be_ended)
 {

@@ -49,7 +49,8 @@ command. A process of another user, for example started by sudo, cannot be
 ended: it is reported, and may outlive the lock.
 
 If the store does not answer when the command has ended, the release is retried
-until the lease ends or a signal arrives.
+until the lease ends or a signal arrives. INT, TERM, HUP and QUIT also end the
+time of --hold-at-least.
 
 Exit code: that of the command (128 plus the signal that ended it), or
   2    an argument is invalid, or KEY is not a lock
@@ -180,6 +181,11 @@ public:
         options().value("--wait", "TIME", "Limit of the wait for the locks (none).",
                         [this](std::string_view value) { settings_.wait = read_duration(value); });
         options().flag("--no-wait", "Try once.", no_wait_);
+        options().value(
+            "--hold-at-least", "TIME",
+            "Hold the locks for this time, even if the command ends sooner,\n"
+            "so that a machine with a late clock does not run it again (0).",
+            [this](std::string_view value) { settings_.hold_at_least = read_duration(value); });
         options().value("--term-before", "SHARE",
                         "Send TERM to the command this long before the lease ends: a\n"
                         "time, or a part of --lease (20%).",

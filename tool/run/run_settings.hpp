@@ -20,6 +20,7 @@ struct run_settings
     std::string program{}; ///< The command's name, which 'leasehold ls' shows.
     std::chrono::milliseconds lease_time{};
     std::optional<std::chrono::milliseconds> wait{}; ///< Without a value: no limit.
+    std::chrono::milliseconds hold_at_least{};       ///< From the acquisition of the last lock.
     std::chrono::milliseconds term_before{};         ///< Before the deadline.
     std::chrono::milliseconds kill_before{};
     std::map<std::string, owner> owners{}; ///< The owners of keys to acquire reentrantly.

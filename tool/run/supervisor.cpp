@@ -155,6 +155,7 @@ supervisor::supervisor(const run_settings& settings, deadline_page& page, const 
       reports_(context_, ::dup(watching.link().native_handle())),
       last_moment_(context_),
       notice_(context_),
+      hold_over_(context_),
       release_over_(context_)
 {
     std::signal(SIGPIPE, SIG_IGN);
@@ -191,8 +192,10 @@ asio::awaitable<int> supervisor::locked_run()
     bool released = true;
     if (code == success && stopped_by_ == 0) {
         code = co_await run_command();
-        if (code != lost && code != not_ended)
+        if (code != lost && code != not_ended) {
+            co_await hold();
             released = co_await release(code);
+        }
     }
     if (!released)
         co_return code; // the release was retried until the lease ended
@@ -256,6 +259,7 @@ asio::awaitable<int> supervisor::acquire()
         }
         leases_.push_back(std::move(held));
     }
+    acquired_at_ = clock::now();
     for (const lease& each : leases_) {
         if (!each.valid()) {
             say("lost " + in_quotes(each.name()) + " before the command was started");
@@ -317,6 +321,21 @@ asio::awaitable<std::size_t> supervisor::end_orphans()
         co_await pause.async_wait(asio::use_awaitable);
     }
     co_return 0;
+}
+
+asio::awaitable<void> supervisor::hold()
+{
+    const clock::time_point until = acquired_at_ + settings_.hold_at_least;
+    if (clock::now() >= until)
+        co_return;
+    if (settings_.verbose)
+        say("the command has ended; holding its locks for " +
+            to_text(std::chrono::ceil<std::chrono::milliseconds>(until - clock::now())));
+    holding_ = true;
+    hold_over_.expires_at(until);
+    auto waiting = hold_over_.async_wait(as_tuple);
+    co_await std::move(waiting);
+    holding_ = false;
 }
 
 asio::awaitable<bool> supervisor::release(int& code)
@@ -381,11 +400,16 @@ void supervisor::obey_signals()
     signals_.async_wait([this](error_code failed, int signal) {
         if (failed)
             return;
-        if (running_)
+        const bool ends = signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
+                          signal == SIGQUIT;
+        if (running_) {
             guardian_.link().forward(signal);
-        else if (releasing_)
-            release_over_.cancel(); // the exit code is that of the command
-        else if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT) {
+        }
+        else if (ends && (holding_ || releasing_)) { // the exit code is that of the command
+            hold_over_.cancel();
+            release_over_.cancel();
+        }
+        else if (ends) {
             if (stopped_by_ != 0)
                 locks_.cancel(); // the second signal ends the wait at once
             stopped_by_ = signal;

@@ -45,6 +45,8 @@ private:
     boost::asio::awaitable<int> locked_run();
     boost::asio::awaitable<int> acquire();
     boost::asio::awaitable<int> run_command();
+    /// Holds the locks for the rest of `run_settings::hold_at_least`, or until a signal arrives.
+    boost::asio::awaitable<void> hold();
     /// Retries until the leases end or a signal arrives, and reports locks that are not released.
     /// @returns False if a lock is not released.
     boost::asio::awaitable<bool> release(int& code);
@@ -82,15 +84,18 @@ private:
     boost::asio::posix::stream_descriptor reports_;
     timer last_moment_;
     timer notice_;
+    timer hold_over_;
     timer release_over_;
-    std::string waits_for_{}; ///< The key that is being acquired; empty: none.
-    diagnostics holder_{};    ///< The holder of that key, as the first try has found it.
-    std::string failure_{};   ///< The last error of the store; empty: it works.
+    clock::time_point acquired_at_{}; ///< The last lock.
+    std::string waits_for_{};         ///< The key that is being acquired; empty: none.
+    diagnostics holder_{};            ///< The holder of that key, as the first try has found it.
+    std::string failure_{};           ///< The last error of the store; empty: it works.
     std::string reason_{};
     std::set<std::string> told_reasons_{};
     int stopped_by_ = 0;  ///< The signal that ended the wait.
     bool trying_ = false; ///< During the try before the wait.
     bool running_ = false;
+    bool holding_ = false; ///< The command has ended.
     bool releasing_ = false;
     bool lost_ = false;
     bool overdue_ = false; ///< The guardian did not end the command in time.
