@@ -1,8 +1,8 @@
 #ifndef LEASEHOLD_HPP
 #define LEASEHOLD_HPP
 
-// Includes all public headers for users with locks in Redis or in the process: the target
-// leasehold::leasehold. A program with another store alone includes what it uses.
+// Includes all public headers for users. The CMake targets and pkg-config modules of the stores
+// define LEASEHOLD_HAS_..., so that a program includes the headers of those that it links.
 #include <leasehold/client.hpp>
 #include <leasehold/client_info.hpp>
 #include <leasehold/clock.hpp>
@@ -17,8 +17,11 @@
 #include <leasehold/observer_group.hpp>
 #include <leasehold/options.hpp>
 #include <leasehold/owner.hpp>
-#include <leasehold/redis.hpp>
 #include <leasehold/store.hpp>
 #include <leasehold/with_lock.hpp>
+
+#if defined(LEASEHOLD_HAS_REDIS)
+#include <leasehold/redis.hpp>
+#endif
 
 #endif

@@ -83,4 +83,4 @@ class LeaseholdConan(ConanFile):
             component.libs = [f"leasehold_{name}"]
             component.requires = requires
             component.system_libs = system
-            component.defines = shared
+            component.defines = shared + (["LEASEHOLD_HAS_REDIS"] if name == "redis" else [])

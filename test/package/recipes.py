@@ -32,9 +32,10 @@ def faults():
     for name in sorted(depends ^ set(included_boost())):
         yield f"vcpkg.json and the includes of the sources differ in {name}"
     options = set(re.findall(r"^(?:option|set)\((LEASEHOLD_\w+)", LISTS, re.MULTILINE))
+    macros = {"LEASEHOLD_SHARED", "LEASEHOLD_HAS_REDIS"}
     for path in (PORT.with_name("portfile.cmake"), ROOT / "packaging/conan/conanfile.py"):
         for name in re.findall(r"LEASEHOLD_\w+", path.read_text(encoding="utf-8")):
-            if name not in options and name != "LEASEHOLD_SHARED":  # a macro
+            if name not in options | macros:
                 yield f"{path.relative_to(ROOT)}: there is no option {name}"
 
 
