@@ -177,7 +177,11 @@ void a_lock_that_was_deleted_is_not_made_again(pair& p)
     p.lab.erase("lock");
     const renewal one[] = {{"lock", "a:1", 10s}};
     EXPECT(p.a.renew(one).reply.results.at(0) == renewal_result::gone);
-    EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
+    // A renewal may write the lock back to a minority of a quorum before it learns that the other
+    // members have lost it, too. That is no lock, and the release removes it.
+    const left_t left = p.leave_by(p.a, "a:1");
+    const bool quorum = p.traits.fences == store_traits::fence_source::quorum;
+    EXPECT(left == left_t::not_owner || (quorum && left == left_t::freed));
     EXPECT(p.a.acquire(again("lock", "a:1", "e")).reply.result == granted_t::gone);
     EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
 }
