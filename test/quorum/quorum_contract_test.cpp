@@ -6,6 +6,7 @@
 
 #include <leasehold/redis.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +35,14 @@ public:
         return make_redis_store(settings);
     }
     void erase(std::string_view name) override { servers().command({"DEL", std::string(name)}); }
+    bool is_everywhere(std::string_view name) override
+    {
+        for (std::size_t i = 0; i < servers().size(); ++i) {
+            if (servers()[i].connect().integer({"EXISTS", std::string(name)}) == 0)
+                return false;
+        }
+        return true;
+    }
     void clear() override { servers().command({"FLUSHALL"}); }
 
 private:

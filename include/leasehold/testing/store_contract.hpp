@@ -27,6 +27,14 @@ public:
     /// Deletes a lock without a notification.
     virtual void erase(std::string_view name) = 0;
 
+    /// Whether each server has a lock that the store has granted. A quorum also writes it to slower
+    /// members after the grant, so the contract waits for this before a deletion.
+    [[nodiscard]] virtual bool is_everywhere(std::string_view name)
+    {
+        static_cast<void>(name);
+        return true;
+    }
+
     /// Deletes everything.
     virtual void clear() = 0;
 };
