@@ -155,8 +155,7 @@ supervisor::supervisor(const run_settings& settings, deadline_page& page, const 
       reports_(context_, ::dup(watching.link().native_handle())),
       last_moment_(context_),
       notice_(context_),
-      hold_over_(context_),
-      release_over_(context_)
+      wait_over_(context_)
 {
     std::signal(SIGPIPE, SIG_IGN);
     for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT}) {
@@ -193,6 +192,7 @@ asio::awaitable<int> supervisor::locked_run()
     if (code == success && stopped_by_ == 0) {
         code = co_await run_command();
         if (code != lost && code != not_ended) {
+            ended_ = true;
             co_await hold();
             released = co_await release(code);
         }
@@ -331,11 +331,9 @@ asio::awaitable<void> supervisor::hold()
     if (settings_.verbose)
         say("the command has ended; holding its locks for " +
             to_text(std::chrono::ceil<std::chrono::milliseconds>(until - clock::now())));
-    holding_ = true;
-    hold_over_.expires_at(until);
-    auto waiting = hold_over_.async_wait(as_tuple);
+    wait_over_.expires_at(until);
+    auto waiting = wait_over_.async_wait(as_tuple);
     co_await std::move(waiting);
-    holding_ = false;
 }
 
 asio::awaitable<bool> supervisor::release(int& code)
@@ -356,24 +354,23 @@ asio::awaitable<bool> supervisor::release(int& code)
         latest = std::max(latest, each.deadline());
     }
     const auto is_over = [](const departure& each) { return each.over; };
-    release_over_.expires_at(latest);
+    wait_over_.expires_at(latest);
     // All locks at once, so that a failed release does not delay the others.
     for (std::size_t i = 0; i < all->size(); ++i) {
         leases_[i].async_release((*all)[i].details, [this, all, is_over, i](error_code failed) {
             (*all)[i].over = true;
             (*all)[i].failed = failed;
             if (std::all_of(all->begin(), all->end(), is_over))
-                release_over_.cancel();
+                wait_over_.cancel();
         });
     }
-    releasing_ = true;
     notice_.expires_after(silent_wait);
     notice_.async_wait([this, all, is_over](error_code cancelled) {
         if (!cancelled && !std::all_of(all->begin(), all->end(), is_over))
             say("the command has ended; releasing its locks" +
                 (failure_.empty() ? "" : ": " + failure_));
     });
-    auto waiting = release_over_.async_wait(as_tuple);
+    auto waiting = wait_over_.async_wait(as_tuple);
     co_await std::move(waiting);
     notice_.cancel();
 
@@ -405,9 +402,8 @@ void supervisor::obey_signals()
         if (running_) {
             guardian_.link().forward(signal);
         }
-        else if (ends && (holding_ || releasing_)) { // the exit code is that of the command
-            hold_over_.cancel();
-            release_over_.cancel();
+        else if (ends && ended_) {
+            wait_over_.cancel(); // the exit code is that of the command
         }
         else if (ends) {
             if (stopped_by_ != 0)

@@ -84,8 +84,7 @@ private:
     boost::asio::posix::stream_descriptor reports_;
     timer last_moment_;
     timer notice_;
-    timer hold_over_;
-    timer release_over_;
+    timer wait_over_;                 ///< After the command: of `hold`, then of `release`.
     clock::time_point acquired_at_{}; ///< The last lock.
     std::string waits_for_{};         ///< The key that is being acquired; empty: none.
     diagnostics holder_{};            ///< The holder of that key, as the first try has found it.
@@ -95,8 +94,7 @@ private:
     int stopped_by_ = 0;  ///< The signal that ended the wait.
     bool trying_ = false; ///< During the try before the wait.
     bool running_ = false;
-    bool holding_ = false; ///< The command has ended.
-    bool releasing_ = false;
+    bool ended_ = false; ///< The command has ended; its locks are held or released.
     bool lost_ = false;
     bool overdue_ = false; ///< The guardian did not end the command in time.
 };
