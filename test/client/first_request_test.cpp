@@ -194,7 +194,7 @@ std::vector<answer> answers()
     };
 }
 
-/// What is seen after each step.
+/// The observations after each step.
 std::vector<std::string> play(const setting& chosen, const event& happening, const answer& first)
 {
     scene s(chosen);

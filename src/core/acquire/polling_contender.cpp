@@ -27,15 +27,6 @@ bool polling_contender::pausing() const noexcept
     return machine_.current() == state::pausing;
 }
 
-void polling_contender::resume(state from, const acquire_attempt* sent)
-{
-    if (sent != nullptr)
-        begin_wait(sent->spec->options);
-    else if (queue_.wanted())
-        begin_wait(queue_.first()->options);
-    machine_.resume(from);
-}
-
 bool polling_contender::dispensable() const noexcept
 {
     return machine_.current() == state::holding && !watching_;

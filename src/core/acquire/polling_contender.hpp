@@ -36,8 +36,10 @@ public:
     /// The store has failed again: a connection does not end the pause.
     [[nodiscard]] bool pausing() const noexcept;
 
-    /// Continues from the events before its creation. `sent`: the first request; null: none.
-    void resume(state from, const acquire_attempt* sent);
+    /// A waiter with these options is the first.
+    void begin_wait(const lock_options& options);
+    /// Continues from the events before its creation.
+    void resume(state from, const acquire_attempt*) { machine_.resume(from); }
     void wanted();
     void unwanted();
     void hint();
@@ -64,7 +66,6 @@ public:
 
 private:
     void expired() override;
-    void begin_wait(const lock_options& options);
     void perform(machine::action next);
     void watch();
     [[nodiscard]] bool others_wait(const release_reply& reply) const noexcept;

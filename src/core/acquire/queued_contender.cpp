@@ -34,10 +34,6 @@ bool queued_contender::pausing() const noexcept
 
 void queued_contender::resume(state from, const acquire_attempt* sent)
 {
-    if (sent != nullptr)
-        begin_wait(sent->spec->options);
-    else if (queue_.wanted())
-        begin_wait(queue_.first()->options);
     machine_.resume(from);
     if (from == state::sending && sent != nullptr) {
         errand_.emplace(sent->owner);

@@ -45,6 +45,8 @@ public:
     /// The store has failed again: a connection does not end the pause.
     [[nodiscard]] bool pausing() const noexcept;
 
+    /// A waiter with these options is the first.
+    void begin_wait(const lock_options& options);
     /// Continues from the events before its creation. `sent`: the first request; null: none.
     void resume(state from, const acquire_attempt* sent);
     void wanted();
@@ -115,7 +117,6 @@ private:
     };
 
     void expired() override;
-    void begin_wait(const lock_options& options);
     void served();
     void watch(bool on);
     void perform(machine::action next);

@@ -30,6 +30,10 @@ void wait_queue::contend(const acquire_attempt* answered)
         contender_ = std::make_unique<polling_contender>(*this);
     contender([&]<class Contender>(Contender& made) {
         using state = typename Contender::state;
+        if (sent != nullptr)
+            made.begin_wait(sent->spec->options);
+        else if (wanted())
+            made.begin_wait(first()->options);
         made.resume(held_                           ? state::holding
                     : std::exchange(leaves_, false) ? state::releasing
                     : sending                       ? state::sending
