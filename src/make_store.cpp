@@ -10,7 +10,6 @@
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -19,18 +18,32 @@
 namespace leasehold {
 namespace {
 
-/// The registered schemes, in their order.
+/// The registered schemes, in their order. They are few, and never removed.
 struct scheme_table
 {
-    std::mutex mutex;
-    std::vector<std::string> schemes{"memory"};
-    std::vector<store_factory> factories{&detail::make_memory_store_of};
+    struct row
+    {
+        std::string scheme;
+        store_factory make;
+    };
 
     [[nodiscard]] store_factory find(std::string_view scheme) const noexcept
     {
-        const auto found = std::find(schemes.begin(), schemes.end(), scheme);
-        return found == schemes.end() ? nullptr : factories[std::size_t(found - schemes.begin())];
+        const auto found = std::find_if(rows.begin(), rows.end(),
+                                        [&](const row& each) { return each.scheme == scheme; });
+        return found == rows.end() ? nullptr : found->make;
     }
+
+    [[nodiscard]] std::string names() const
+    {
+        std::vector<std::string_view> all;
+        for (const row& each : rows)
+            all.push_back(each.scheme);
+        return detail::one_of(all);
+    }
+
+    std::mutex mutex;
+    std::vector<row> rows{{"memory", &detail::make_memory_store_of}};
 };
 
 scheme_table& the_table()
@@ -39,12 +52,19 @@ scheme_table& the_table()
     return table;
 }
 
-/// A scheme of this library whose header the program does not include.
-[[noreturn]] void refuse_without_header(const std::string& scheme, std::string_view component)
+/// The scheme is not registered.
+[[noreturn]] void refuse(const detail::url_parts& parts, const scheme_table& table)
 {
-    std::string text = "scheme is '" + scheme + "', must include <leasehold/";
-    text.append(component).append(".hpp> and link leasehold::").append(component);
-    throw boost::system::system_error(errc::not_supported, text);
+    const bool of_redis = parts.scheme.starts_with("redis") || parts.scheme.starts_with("valkey") ||
+                          parts.scheme == "unix" || parts.scheme == "redlock";
+    if (of_redis && table.find("redis") == nullptr)
+        throw boost::system::system_error(
+            errc::not_supported,
+            detail::printable("scheme is '" + parts.scheme +
+                              "', must include <leasehold/redis.hpp> and link leasehold::redis"));
+    if (!parts.has_authority) // also "host:port"
+        detail::refuse_url("URL has no scheme, must begin with one and a colon: " + table.names());
+    detail::refuse_url("scheme", parts.scheme, table.names());
 }
 
 } // namespace
@@ -55,30 +75,20 @@ bool register_scheme(std::string_view scheme, store_factory factory)
     const std::scoped_lock lock(table.mutex);
     if (table.find(scheme) != nullptr)
         return false;
-    table.factories.push_back(factory);
-    table.schemes.emplace_back(scheme);
+    table.rows.push_back({std::string(scheme), factory});
     return true;
 }
 
 std::shared_ptr<store> make_store(std::string_view url)
 {
     const detail::url_parts parts = detail::split_url(url);
-    store_factory make = nullptr;
-    std::string known;
-    {
-        scheme_table& table = the_table();
-        const std::scoped_lock lock(table.mutex);
-        make = table.find(parts.scheme);
-        known = detail::one_of(table.schemes);
-    }
-    if (make != nullptr)
-        return make(url);
-    if (parts.scheme.starts_with("redis") || parts.scheme.starts_with("valkey") ||
-        parts.scheme == "unix" || parts.scheme == "redlock")
-        refuse_without_header(parts.scheme, "redis");
-    if (!parts.has_authority) // also "host:port"
-        detail::refuse_url("URL has no scheme, must begin with one and a colon: " + known);
-    detail::refuse_url("scheme", parts.scheme, known);
+    scheme_table& table = the_table();
+    std::unique_lock lock(table.mutex);
+    const store_factory make = table.find(parts.scheme);
+    if (make == nullptr)
+        refuse(parts, table);
+    lock.unlock();
+    return make(url);
 }
 
 // Here, so that the other functions of a client need no store.

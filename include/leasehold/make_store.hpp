@@ -15,9 +15,8 @@ namespace leasehold {
 ///  - `redis:` and the other schemes of `redis_config`: include `<leasehold/redis.hpp>`.
 ///  - a scheme that the program has registered.
 /// @throws boost::system::system_error `errc::invalid_url`; `what()` names the wrong part, its
-/// value
-///     and the allowed values. It never contains a password. `errc::not_supported` if the header of
-///     the store is not included anywhere in the program.
+///     value and the allowed values. It never contains a password. `errc::not_supported` if the
+///     program includes the header of that store nowhere.
 [[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store> make_store(std::string_view url);
 
 /// Makes a store from a URL of its scheme.

@@ -12,7 +12,6 @@
 
 #include <chrono>
 #include <concepts>
-#include <ratio>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -20,8 +20,8 @@ using fence_retention = std::chrono::milliseconds;
     constexpr fence_retention most = std::chrono::days(3653);
     if (value == 0ms || (value >= 1s && value <= most))
         return {};
-    return "fence_retention is '" + std::to_string(value.count()) +
-           " ms', must be forever, or 1000 to " + std::to_string(most.count()) + " ms";
+    return wrong_value("fence_retention", std::to_string(value.count()) + " ms",
+                       "forever, or 1000 to " + std::to_string(most.count()) + " ms");
 }
 
 /// Reads the value of the URL parameter: seconds, or `forever`.

@@ -63,6 +63,16 @@ url_host read_host(std::string_view text, std::uint16_t port)
 
 } // namespace
 
+std::string wrong_value(std::string_view part, std::string_view value, std::string_view allowed)
+{
+    std::string text(part);
+    text += " is '";
+    text += value;
+    text += "', must be ";
+    text += allowed;
+    return text;
+}
+
 void refuse_url(const std::string& text)
 {
     throw boost::system::system_error(errc::invalid_url, printable(text));
@@ -70,12 +80,7 @@ void refuse_url(const std::string& text)
 
 void refuse_url(std::string_view part, std::string_view value, std::string_view allowed)
 {
-    std::string text(part);
-    text += " is '";
-    text += value;
-    text += "', must be ";
-    text += allowed;
-    refuse_url(text);
+    refuse_url(wrong_value(part, value, allowed));
 }
 
 std::string decode_url(std::string_view text, std::string_view part)

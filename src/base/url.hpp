@@ -17,9 +17,14 @@
 // Boost.
 namespace leasehold::detail {
 
+/// "<part> is '<value>', must be <allowed>"
+[[nodiscard]] LEASEHOLD_EXPORT std::string wrong_value(std::string_view part,
+                                                       std::string_view value,
+                                                       std::string_view allowed);
+
 /// @throws boost::system::system_error `errc::invalid_url` with this text.
 [[noreturn]] LEASEHOLD_EXPORT void refuse_url(const std::string& text);
-/// As above: "<part> is '<value>', must be <allowed>".
+/// As above, with the text of `wrong_value`.
 [[noreturn]] LEASEHOLD_EXPORT void refuse_url(std::string_view part, std::string_view value,
                                               std::string_view allowed);
 

@@ -46,6 +46,8 @@ BOOST_AUTO_TEST_SUITE(making_stores)
 
 BOOST_AUTO_TEST_CASE(unknown_scheme_is_refused_with_the_known_ones)
 {
+    for (const char* url : {"redisx://h", "valkey2:h"})
+        BOOST_TEST((error_of(url).first == errc::invalid_url));
     const auto [code, text] = error_of("http://host");
     BOOST_TEST((code == errc::invalid_url));
     BOOST_TEST(text.starts_with("scheme is 'http', must be memory, redis, rediss, unix, "

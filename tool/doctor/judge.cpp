@@ -239,12 +239,11 @@ void judge::replication()
                 "until the first one's next renewal.",
                 "Check the network between the two, and the load of the replica.");
     }
-    const auto wanted = facts_.setting("min-replicas-to-write");
-    if (!wanted.empty() && wanted != "0" && std::to_string(online) != wanted &&
-        std::atoll(std::string(wanted).c_str()) > online)
+    const std::int64_t wanted = facts_.setting_number("min-replicas-to-write");
+    if (wanted > online)
         add(level::problem, "replication",
-            "min-replicas-to-write is " + std::string(wanted) + ", and " + std::to_string(online) +
-                " follow(s)",
+            "min-replicas-to-write is " + std::to_string(wanted) + ", and " +
+                std::to_string(online) + " follow(s)",
             "The server rejects writes: no lock can be acquired or renewed.",
             "Restart replicas, or lower the setting.");
     const bool fails_over = where_.kind == redis_config::deployment::sentinel ||
@@ -271,8 +270,7 @@ void judge::connections()
             "Raise maxclients, and find the clients with many connections (CLIENT LIST).");
     // A client checks a connection without data after `health_check`, and closes it after the same
     // time without a reply.
-    const milliseconds idle = std::chrono::seconds(
-        std::atoll(std::string(facts_.setting("timeout")).c_str()));
+    const milliseconds idle = std::chrono::seconds(facts_.setting_number("timeout"));
     if (idle.count() > 0 && idle <= 2 * where_.health_check)
         add(level::warning, "connections",
             "timeout is " + std::to_string(idle.count() / 1000) +

@@ -48,6 +48,11 @@ std::string_view server_facts::setting(std::string_view key) const noexcept
     return found == settings.end() ? std::string_view() : found->second;
 }
 
+std::int64_t server_facts::setting_number(std::string_view key) const noexcept
+{
+    return to_number(setting(key)).value_or(0);
+}
+
 bool server_facts::is_valkey() const noexcept
 {
     return !value("valkey_version").empty();

@@ -60,6 +60,8 @@ struct server_facts
     [[nodiscard]] std::string_view value(std::string_view key) const noexcept;
     [[nodiscard]] std::optional<std::int64_t> number(std::string_view key) const noexcept;
     [[nodiscard]] std::string_view setting(std::string_view key) const noexcept;
+    /// 0: the server does not report it, or it is no number.
+    [[nodiscard]] std::int64_t setting_number(std::string_view key) const noexcept;
 
     [[nodiscard]] bool is_valkey() const noexcept;
     /// "7.0.15"; for Valkey, the version of Valkey.

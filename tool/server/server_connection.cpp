@@ -208,11 +208,7 @@ struct server_connection::state
     {
         tls.emplace(tls_context(settings, host, other_host));
         stream.emplace(socket, *tls);
-        error_code is_name;
-        asio::ip::make_address(host, is_name);
-        if (is_name)
-            ::SSL_ctrl(stream->native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME,
-                       TLSEXT_NAMETYPE_host_name, const_cast<char*>(host.c_str()));
+        redis_store::ask_for_name(stream->native_handle(), host);
         const outcome ended = wait_for([&](const handler& then) {
             stream->async_handshake(asio::ssl::stream_base::client, then);
         });
@@ -372,12 +368,6 @@ void interrupt(asio::io_context& context)
 bool is_interrupted(asio::io_context& context)
 {
     return asio::use_service<interruption>(context).asked;
-}
-
-std::string name_of(const redis_config::address& at)
-{
-    const bool ipv6 = at.host.find(':') != std::string::npos;
-    return (ipv6 ? '[' + at.host + ']' : at.host) + ':' + std::to_string(at.port);
 }
 
 } // namespace leasehold::tool

@@ -1,6 +1,8 @@
 #ifndef LEASEHOLD_TOOL_SERVER_SERVER_CONNECTION_HPP
 #define LEASEHOLD_TOOL_SERVER_SERVER_CONNECTION_HPP
 
+#include "redis/config/address.hpp"
+
 #include "resp.hpp"
 
 #include <leasehold/redis.hpp>
@@ -91,8 +93,7 @@ private:
 void interrupt(boost::asio::io_context& context);
 [[nodiscard]] bool is_interrupted(boost::asio::io_context& context);
 
-/// "127.0.0.1:6379"; an IPv6 address in brackets.
-[[nodiscard]] std::string name_of(const redis_config::address& at);
+using redis_store::name_of;
 
 } // namespace leasehold::tool
 

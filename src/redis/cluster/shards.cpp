@@ -3,7 +3,7 @@
 #include "base/mutant.hpp"
 #include "redis/commands/native_commands.hpp"
 #include "redis/commands/redisson_commands.hpp"
-#include "redis/connection/settings.hpp"
+#include "redis/config/address.hpp"
 #include "redis/protocol/key_names.hpp"
 
 #include <algorithm>

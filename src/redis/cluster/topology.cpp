@@ -1,6 +1,6 @@
 #include "redis/cluster/topology.hpp"
 
-#include "redis/config/address_map.hpp"
+#include "redis/config/address.hpp"
 
 #include <algorithm>
 #include <cstdint>

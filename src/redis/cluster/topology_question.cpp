@@ -1,6 +1,6 @@
 #include "redis/cluster/topology_question.hpp"
 
-#include "redis/connection/settings.hpp"
+#include "redis/config/address.hpp"
 #include "redis/protocol/reply.hpp"
 
 #include <algorithm>

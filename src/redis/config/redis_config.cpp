@@ -2,6 +2,7 @@
 
 #include "base/fence_retention.hpp"
 #include "base/printable.hpp"
+#include "base/url.hpp"
 #include "fsm/quorum/quorum_size.hpp"
 #include "redis/config/config_check.hpp"
 
@@ -15,25 +16,17 @@
 namespace leasehold {
 namespace {
 
+using detail::wrong_value;
 using std::chrono::milliseconds;
-
-std::string wrong(std::string_view part, std::string_view value, std::string_view allowed)
-{
-    std::string text(part);
-    text += " is '";
-    text += value;
-    text += "', must be ";
-    text += allowed;
-    return text;
-}
 
 std::string milliseconds_between(std::string_view part, milliseconds value, milliseconds least,
                                  milliseconds most)
 {
     if (value >= least && value <= most)
         return {};
-    return wrong(part, std::to_string(value.count()) + " ms",
-                 std::to_string(least.count()) + " to " + std::to_string(most.count()) + " ms");
+    return wrong_value(part, std::to_string(value.count()) + " ms",
+                       std::to_string(least.count()) + " to " + std::to_string(most.count()) +
+                           " ms");
 }
 
 bool has_nul(std::string_view text)
@@ -45,29 +38,30 @@ std::string problem_of_place(const redis_config& c)
 {
     if (!c.unix_socket.empty()) {
         if (c.kind == redis_config::deployment::sentinel)
-            return wrong("unix_socket", c.unix_socket, "empty with Sentinel");
+            return wrong_value("unix_socket", c.unix_socket, "empty with Sentinel");
         if (c.kind == redis_config::deployment::cluster)
-            return wrong("unix_socket", c.unix_socket, "empty with a cluster");
+            return wrong_value("unix_socket", c.unix_socket, "empty with a cluster");
         if (c.kind == redis_config::deployment::quorum)
-            return wrong("unix_socket", c.unix_socket, "empty with redlock");
+            return wrong_value("unix_socket", c.unix_socket, "empty with redlock");
         if (c.tls)
-            return wrong("tls", "true", "false with a local socket");
+            return wrong_value("tls", "true", "false with a local socket");
         if (has_nul(c.unix_socket))
             return "unix_socket contains a NUL, must be a path";
         // The longest path that fits into a socket address on every system.
         if (c.unix_socket.size() > 103)
-            return wrong("unix_socket", c.unix_socket, "103 bytes at most");
+            return wrong_value("unix_socket", c.unix_socket, "103 bytes at most");
         return {};
     }
     if (c.addresses.empty())
         return "addresses is empty, must contain a host";
     if (c.kind == redis_config::deployment::server && c.addresses.size() != 1)
-        return wrong("addresses", std::to_string(c.addresses.size()) + " hosts", "one host");
+        return wrong_value("addresses", std::to_string(c.addresses.size()) + " hosts", "one host");
     for (const redis_config::address& each : c.addresses) {
         if (each.host.empty() || has_nul(each.host))
-            return wrong("host", has_nul(each.host) ? "(with a NUL)" : "", "a name or an address");
+            return wrong_value("host", has_nul(each.host) ? "(with a NUL)" : "",
+                               "a name or an address");
         if (each.port == 0)
-            return wrong("port", "0", "1 to 65535");
+            return wrong_value("port", "0", "1 to 65535");
     }
     return {};
 }
@@ -77,25 +71,25 @@ std::string problem_of_sentinel(const redis_config& c)
     if (c.kind != redis_config::deployment::sentinel)
         return {};
     if (c.master.empty())
-        return wrong("master", "", "the name of the master in the Sentinels");
+        return wrong_value("master", "", "the name of the master in the Sentinels");
     return {};
 }
 
 std::string problem_of_tls(const redis_config& c)
 {
     if (!c.tls && !c.tls_cert_file.empty())
-        return wrong("tls_cert_file", c.tls_cert_file, "empty without TLS");
+        return wrong_value("tls_cert_file", c.tls_cert_file, "empty without TLS");
     if (c.tls_cert_file.empty() != c.tls_key_file.empty())
-        return wrong("tls_key_file", c.tls_key_file,
-                     c.tls_cert_file.empty() ? "empty without tls_cert_file"
-                                             : "the file of the key of tls_cert_file");
+        return wrong_value("tls_key_file", c.tls_key_file,
+                           c.tls_cert_file.empty() ? "empty without tls_cert_file"
+                                                   : "the file of the key of tls_cert_file");
     return {};
 }
 
 std::string problem_of_cluster(const redis_config& c)
 {
     if (c.kind == redis_config::deployment::cluster && c.database != 0)
-        return wrong("database", std::to_string(c.database), "0 in a cluster");
+        return wrong_value("database", std::to_string(c.database), "0 in a cluster");
     return {};
 }
 
@@ -103,13 +97,13 @@ std::string problem_of_address_map(const redis_config& c)
 {
     if (!c.address_map.empty() && c.kind != redis_config::deployment::cluster &&
         c.kind != redis_config::deployment::sentinel)
-        return wrong("address_map", std::to_string(c.address_map.size()) + " addresses",
-                     "empty without Sentinel or a cluster");
+        return wrong_value("address_map", std::to_string(c.address_map.size()) + " addresses",
+                           "empty without Sentinel or a cluster");
     for (const redis_config::mapped_address& each : c.address_map) {
         for (const std::string& host : {each.announced.host, each.reached.host}) {
             if (host.empty() || has_nul(host))
-                return wrong("host in address_map", has_nul(host) ? "(with a NUL)" : "",
-                             "a name or an address");
+                return wrong_value("host in address_map", has_nul(host) ? "(with a NUL)" : "",
+                                   "a name or an address");
         }
     }
     return {};
@@ -119,25 +113,26 @@ std::string problem_of_quorum(const redis_config& c)
 {
     if (c.kind != redis_config::deployment::quorum) {
         return c.quorum == 0 ? std::string()
-                             : wrong("quorum", std::to_string(c.quorum), "0 without redlock");
+                             : wrong_value("quorum", std::to_string(c.quorum), "0 without redlock");
     }
     const std::size_t n = c.addresses.size();
     const std::string hosts = std::to_string(n) + " hosts";
     if (n < 3 || n > fsm::quorum_size::most_members)
-        return wrong("addresses", hosts, "3, 5, 7 or 9 hosts with redlock");
+        return wrong_value("addresses", hosts, "3, 5, 7 or 9 hosts with redlock");
     // One more member than an odd number raises the majority and tolerates no more failures.
     if (n % 2 == 0)
-        return wrong("addresses", hosts, "an odd number of hosts with redlock");
+        return wrong_value("addresses", hosts, "an odd number of hosts with redlock");
     for (std::size_t i = 0; i < n; ++i) {
         const auto first = c.addresses.begin();
         if (std::find(first, first + static_cast<std::ptrdiff_t>(i), c.addresses[i]) !=
             first + static_cast<std::ptrdiff_t>(i))
-            return wrong("host", c.addresses[i].host + ':' + std::to_string(c.addresses[i].port),
-                         "named once: each member has one vote");
+            return wrong_value("host",
+                               c.addresses[i].host + ':' + std::to_string(c.addresses[i].port),
+                               "named once: each member has one vote");
     }
     if (c.quorum != 0 && (c.quorum < n / 2 + 1 || c.quorum > n))
-        return wrong("quorum", std::to_string(c.quorum),
-                     std::to_string(n / 2 + 1) + " to " + std::to_string(n));
+        return wrong_value("quorum", std::to_string(c.quorum),
+                           std::to_string(n / 2 + 1) + " to " + std::to_string(n));
     return {};
 }
 
@@ -161,8 +156,8 @@ std::string problem_of_retention(const redis_config& c)
     if (c.kind != redis_config::deployment::quorum &&
         c.layout == redis_config::key_layout::native &&
         c.fence_retention != redis_config().fence_retention)
-        return wrong("fence_retention", std::to_string(c.fence_retention.count()) + " ms",
-                     "left out, or used with layout=redisson");
+        return wrong_value("fence_retention", std::to_string(c.fence_retention.count()) + " ms",
+                           "left out, or used with layout=redisson");
     return {};
 }
 
@@ -172,7 +167,7 @@ std::string problem_of(const redis_config& c)
 {
     // Servers and some clients store a larger number as a negative one.
     if (c.database > 0x7fffffff)
-        return wrong("database", std::to_string(c.database), "0 to 2147483647");
+        return wrong_value("database", std::to_string(c.database), "0 to 2147483647");
     for (const auto& check :
          {problem_of_place, problem_of_sentinel, problem_of_tls, problem_of_cluster,
           problem_of_address_map, problem_of_quorum, problem_of_times, problem_of_retention}) {

@@ -1,7 +1,7 @@
 #include "redis/connection/dialer.hpp"
 
 #include "base/url.hpp"
-#include "redis/config/address_map.hpp"
+#include "redis/config/address.hpp"
 #include "redis/connection/settings.hpp"
 
 #include <boost/asio/error.hpp>

@@ -1,5 +1,7 @@
 #include "redis/connection/settings.hpp"
 
+#include "base/url.hpp"
+
 #include <leasehold/error.hpp>
 
 #include <boost/asio/error.hpp>
@@ -24,13 +26,14 @@ boost::redis::request hello(const std::string& user, const std::string& password
     return result;
 }
 
-} // namespace
-
-std::string name_of(const redis_config::address& at)
+[[noreturn]] void refuse_file(const std::string& field, const std::string& file,
+                              const std::string& contents)
 {
-    const bool ipv6 = at.host.find(':') != std::string::npos;
-    return (ipv6 ? '[' + at.host + ']' : at.host) + ':' + std::to_string(at.port);
+    throw boost::system::system_error(
+        errc::invalid_option, detail::wrong_value(field, file, "a readable file of " + contents));
 }
+
+} // namespace
 
 boost::redis::config connection_settings(const redis_config& settings)
 {
@@ -63,17 +66,6 @@ boost::redis::config connection_settings(const redis_config& settings)
     result.reconnect_wait_interval = {};
     return result;
 }
-
-namespace {
-
-[[noreturn]] void refuse_file(const std::string& field, const std::string& file,
-                              const std::string& contents)
-{
-    throw boost::system::system_error(
-        errc::invalid_option, field + " is '" + file + "', must be a readable file of " + contents);
-}
-
-} // namespace
 
 boost::asio::ssl::context tls_settings(const redis_config& settings)
 {

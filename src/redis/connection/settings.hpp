@@ -19,15 +19,12 @@ namespace leasehold::redis_store {
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT boost::redis::config connection_settings(
     const redis_config& settings);
 
-/// The address in the form for logs: "10.0.0.1:6379", "[::1]:6379".
-[[nodiscard]] std::string name_of(const redis_config::address& at);
-
 /// @throws boost::system::system_error `errc::invalid_option` if a file cannot be read.
 LEASEHOLD_REDIS_EXPORT boost::asio::ssl::context tls_settings(const redis_config& settings);
 
 /// Sends the name of the host with the TLS handshake, for servers that share one address. An
 /// address is no name.
-void ask_for_name(SSL* stream, const std::string& host);
+LEASEHOLD_REDIS_EXPORT void ask_for_name(SSL* stream, const std::string& host);
 
 /// The reason why a TLS handshake failed, as text.
 /// @param other_host The certificate is trusted, but for another host.

@@ -1,9 +1,9 @@
 #include "redis/pipeline/owned_transport.hpp"
 
 #include "base/mutant.hpp"
+#include "redis/config/address.hpp"
 #include "redis/connection/readiness_check.hpp"
 #include "redis/connection/reconnecting_connection.hpp"
-#include "redis/connection/settings.hpp"
 #include "redis/pipeline/batch.hpp"
 
 #include <string>
