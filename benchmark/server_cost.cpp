@@ -130,7 +130,7 @@ section server_cost(const setting& where)
         out.add(situation, "CPU of the server, baseline", median(server[0]) * 1e6, "us a cycle");
         out.add(situation, "CPU of the server, leasehold", median(server[1]) * 1e6, "us a cycle");
         out.add(situation, "CPU of the server, leasehold : baseline", median(dearer), "",
-                at_most(1.25));
+                at_most(0.65));
         out.add(situation, "CPU of the server, layout=redisson", median(server[2]) * 1e6,
                 "us a cycle");
         out.add(situation, "CPU of the server, layout=redisson : baseline", median(dearer_shared),
@@ -139,7 +139,7 @@ section server_cost(const setting& where)
         out.add(situation, "leasehold", 1 / median(times[1]), "cycles/s");
         out.add(situation, "leasehold, layout=redisson", 1 / median(times[2]), "cycles/s");
         out.add(situation, "throughput, leasehold : baseline", 1 / median(slower), "",
-                at_least(0.9));
+                at_least(1.2));
     }
     measure_names(out, where);
     return out;

@@ -62,6 +62,7 @@ enum class mutant
     blocks_overlap,           ///< A block of fences begins with the last one of the block before.
     fence_before_lock,        ///< The fast path draws its fences before it takes the lock.
     shares_alike,             ///< Acquires that draw their fences together get the same ones.
+    group_drops_name,         ///< A group reports a release that it did not execute.
     turn_ignored,             ///< A notification of a grant is ignored.
     connections_not_ended,    ///< The requests of a lost connection have no time limit.
     listening_claimed,        ///< A waiter reports that it listens, though it may not.

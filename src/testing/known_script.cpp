@@ -19,6 +19,7 @@ const script& source_of(known_script called)
     case known_script::line_leave: return redis_store::of_line().leave;
     case known_script::native_acquire: return native.acquire;
     case known_script::native_release: return native.release;
+    case known_script::native_release_all: return native.release_all;
     case known_script::native_leave: return native.leave;
     case known_script::native_enter: return native.enter;
     case known_script::native_renew: return native.renew;

@@ -22,6 +22,7 @@ enum class known_script : std::uint8_t
     // Those of the layout `native`.
     native_acquire,
     native_release,
+    native_release_all,
     native_leave,
     native_enter,
     native_renew,

@@ -73,6 +73,15 @@ std::optional<lock_request> request_by_script(words command, known_script called
         asked.what = lock_request::kind::renew;
         return asked;
     }
+    if (called == known_script::native_release_all) {
+        const auto locks = integer<std::size_t>(command[2]);
+        asked.what = lock_request::kind::release;
+        asked.group = true;
+        asked.as_known = command.size() == name_in_call + 2 * locks;
+        if (asked.as_known)
+            asked.owner = owner_of(command[name_in_call + locks]);
+        return asked;
+    }
     const auto form = form_of(called);
     if (!form)
         return std::nullopt;
@@ -310,6 +319,20 @@ std::optional<lock_request> lock_request_of(words command)
     return plain_request(command);
 }
 
+std::vector<lock_request> releases_of(words group)
+{
+    std::vector<lock_request> all;
+    const std::size_t locks = (group.size() - name_in_call) / 2;
+    for (std::size_t i = 0; i < locks; ++i) {
+        lock_request& each = all.emplace_back();
+        each.what = lock_request::kind::release;
+        each.layout = redis_config::key_layout::native;
+        each.name = group[name_in_call + i];
+        each.owner = owner_of(group[name_in_call + locks + i]);
+    }
+    return all;
+}
+
 std::uint32_t fences_drawn_by(words command) noexcept
 {
     return command.size() == 3 && command[0] == "INCRBY" &&
@@ -321,7 +344,7 @@ std::uint32_t fences_drawn_by(words command) noexcept
 lock_effect effect_of(const lock_request& asked, const message& said)
 {
     lock_effect effect;
-    if (said.is_error() || asked.what == lock_request::kind::renew)
+    if (said.is_error() || asked.what == lock_request::kind::renew || asked.group)
         return effect;
     const auto& first = said.nodes().front();
     if (asked.of_member) {
@@ -388,8 +411,13 @@ std::string describe(const lock_request& asked, std::string_view by, const messa
         return text + said.nodes().front().value;
     if (asked.what == kind::acquire)
         return text + acquire_text(asked, said);
-    if (asked.what == kind::release)
+    if (asked.what == kind::release && !asked.group)
         return text + release_text(asked, said);
+    if (asked.group) {
+        for (std::size_t i = 0; i + 1 < said.size(); ++i)
+            text += number(said, i) == 1 ? "freed " : "not owner ";
+        return text;
+    }
     for (std::size_t i = 0; i + 1 < said.size(); ++i)
         text += number(said, i) == 1 ? "renewed " : number(said, i) == 2 ? "free " : "GONE ";
     return text;

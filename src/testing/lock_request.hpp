@@ -10,10 +10,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace leasehold::testing::impl {
 
-/// A request of this library for a lock or, if it renews, for several.
+/// A request of this library for a lock or, if it renews or releases a group, for several.
 struct lock_request
 {
     /// In the order of `step`, three for each.
@@ -28,6 +29,7 @@ struct lock_request
     redis_config::key_layout layout = redis_config::key_layout::redisson;
     bool of_member = false;  ///< Sent to one member of a quorum.
     bool plain = false;      ///< A command and no script.
+    bool group = false;      ///< Releases several locks; `name` and `owner` are the first.
     bool as_known = true;    ///< False: another number of words; the rest is not read.
     bool limited = false;    ///< It has a time limit.
     std::int64_t latest = 0; ///< The limit: in microseconds, by the server's clock.
@@ -41,6 +43,9 @@ struct lock_request
 
 /// Nothing: another command.
 [[nodiscard]] std::optional<lock_request> lock_request_of(words command);
+
+/// The releases of a group.
+[[nodiscard]] std::vector<lock_request> releases_of(words group);
 
 /// The number of fences of the layout `native` that a command draws; 0: another command.
 [[nodiscard]] std::uint32_t fences_drawn_by(words command) noexcept;

@@ -234,6 +234,14 @@ const redis_model::command_info redis_model::command_info::all[] = {
              return out.error(other_form);
          out.number(model.data.lrem(command[1], command[3]) ? 1 : 0);
      }},
+    {"MGET", 2, any, effect::reads,
+     [](redis_model& model, words command, reply_sink& out) {
+         out.begin(type::array, command.size() - 1);
+         for (const std::string_view key : command.subspan(1)) {
+             const bool is_text = model.data.type(key) == std::string_view("string");
+             out.text_or_null(is_text ? model.data.get(key) : nullptr);
+         }
+     }},
     {"PERSIST", 2, 2, effect::writes,
      [](redis_model& model, words command, reply_sink& out) {
          out.number(model.data.persist(command[1]) ? 1 : 0);

@@ -26,6 +26,11 @@ constexpr std::array patches{
     script_patch{mutant::late_acquire_runs, "now > ARGV[9] + 0", "false", known_script::line_leave},
     script_patch{mutant::release_of_another, "redis.call('GET', KEYS[1]) == ARGV[1]",
                  "redis.call('GET', KEYS[1])", known_script::native_release},
+    script_patch{mutant::release_of_another, "values[i] == owners[i]", "values[i]",
+                 known_script::native_release_all},
+    script_patch{
+        mutant::group_drops_name, "if values[i] == owners[i] then",
+        "result[i] = values[i] == owners[i] and 1 or 0\nif result[i] == 1 and i ~= 2 then"},
     script_patch{mutant::release_of_another, "if call('HGET', lock, ARGV[1]) ~= '1'",
                  "if not call('HGET', lock, ARGV[1]) and call('DEL', lock) == 1 then return 0 end\n"
                  "if call('HGET', lock, ARGV[1]) ~= '1'"},

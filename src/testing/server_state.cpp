@@ -256,7 +256,7 @@ message server_state::run(waiting& by, std::size_t index)
     if (refused) {
         const message said = message::error(*refused);
         if (asked != nullptr)
-            follow(by.from.get(), *asked, said);
+            follow(by.from.get(), *asked, command, said);
         return said;
     }
     if (is_subscription(command[0]))
@@ -310,7 +310,8 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
     const auto missing = renews_again ? missing_of(by.what->command(index))
                                       : std::vector<lock_request>();
     const bool all_here = cluster == nullptr || !cluster->is_moving(asked.name);
-    const bool orders = !asked.of_member && asked.what != lock_request::kind::renew && all_here;
+    const bool orders = !asked.of_member && asked.what != lock_request::kind::renew && all_here &&
+                        !asked.group; // frees only locks without waiters
     const auto before = orders ? std::optional<line_order>(std::in_place, redis.data, asked.name,
                                                            time_us(), cluster != nullptr,
                                                            [this](std::string_view channel) {
@@ -326,7 +327,7 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
     }
     if (!asked.plain && time.now() < forgets_until_)
         redis.forget_scripts();
-    follow(by.from.get(), asked, said);
+    follow(by.from.get(), asked, by.what->command(index), said);
     const lock_effect effect = effect_of(asked, said);
     if (by.from && on_answered)
         on_answered(asked, effect);
@@ -350,6 +351,12 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
         on_read_only(asked.name);
     if (effect.left && on_free)
         on_free(asked.name);
+    if (asked.group && on_free && !said.is_error()) {
+        const std::vector<lock_request> all = releases_of(by.what->command(index));
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (said.nodes()[i + 1].value == "1")
+                on_free(all[i].name);
+    }
     return said;
 }
 
@@ -451,15 +458,19 @@ bool server_state::is_left_behind(const waiting& by, const lock_request& asked)
 }
 
 /// A request has been answered.
-void server_state::follow(session* from, const lock_request& asked, const message& said)
+void server_state::follow(session* from, const lock_request& asked, words command,
+                          const message& said)
 {
     time.witness(static_cast<std::uint64_t>(asked.what) << 32 |
                  static_cast<std::uint64_t>(said.size()) << 8 | (said.is_error() ? 1 : 0));
     if (time.traced())
         line(describe(asked, from == nullptr ? " once more" : " for " + from->client(), said));
     const bool denied = said.is_error() && said.nodes().front().value.starts_with("NOPERM");
-    if (asked.what == lock_request::kind::release && denied && on_stranded)
-        on_stranded(asked.name, asked.owner);
+    if (asked.what == lock_request::kind::release && denied && on_stranded) {
+        for (const lock_request& each :
+             asked.group ? releases_of(command) : std::vector<lock_request>{asked})
+            on_stranded(each.name, each.owner);
+    }
     if (from == nullptr)
         return;
     // A reentrant acquisition may have another client's owner.

@@ -136,7 +136,7 @@ private:
                     bool repeated, clock::time_point when);
     void tell_grants(waiting& by, std::size_t drawing, std::uint32_t fences, const message& said);
     [[nodiscard]] bool is_left_behind(const waiting& by, const lock_request& asked);
-    void follow(session* from, const lock_request& asked, const message& said);
+    void follow(session* from, const lock_request& asked, words command, const message& said);
     message client_command(session* from, words command);
     message subscribe(session* from, words command);
     message wait(const session* from, words command);

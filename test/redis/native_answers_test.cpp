@@ -421,6 +421,24 @@ BOOST_AUTO_TEST_CASE(release_script_frees_only_a_lock_without_waiters)
     BOOST_TEST(!s.exists(stock));
 }
 
+BOOST_AUTO_TEST_CASE(group_release_script_frees_exactly_the_locks_of_their_owners)
+{
+    scene s;
+    s.client.done({"SET", "free", ours('a')});
+    s.client.done({"SET", "free too", ours('b')});
+    s.client.done({"SET", "marked", ours('a') + "|w"});
+    s.client.done({"SET", "of another", ours('c')});
+    s.client.done({"HSET", "hash", ours('a'), "1"});
+    const words locks{"free", "none", "marked", "of another", "hash", "free too"};
+    const words owners{ours('a'), ours('a'), ours('a'), ours('a'), ours('a'), ours('b')};
+    BOOST_TEST((s.answer(of_native().release_all, locks, owners) == numbers{1, 0, 0, 0, 0, 1}));
+    for (const char* const each : {"free", "free too"})
+        BOOST_TEST(!s.exists(each));
+    for (const char* const each : {"marked", "of another", "hash"})
+        BOOST_TEST(s.exists(each));
+    BOOST_TEST((s.answer(of_native().release_all, locks, owners) == numbers{0, 0, 0, 0, 0, 0}));
+}
+
 BOOST_AUTO_TEST_CASE(released_lock_is_granted_to_the_first_present_waiter)
 {
     scene s;

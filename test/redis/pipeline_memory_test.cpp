@@ -3,6 +3,7 @@
 // wait for a reply, and each caller gets one reply.
 #include <boost/test/unit_test.hpp>
 
+#include "redis/commands/native_commands.hpp"
 #include "redis/commands/redisson_commands.hpp"
 #include "redis/kept_transport.hpp"
 #include "redis/pipeline/pipeline.hpp"
@@ -20,8 +21,10 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -39,7 +42,8 @@ constexpr std::size_t most_allocations = 2000; ///< More allocations mean a loop
 /// A server without the scripts. It rejects some requests for that reason and serves the others.
 struct scene
 {
-    scene()
+    explicit scene(std::unique_ptr<command_set> keys = std::make_unique<redisson_commands>(24h))
+        : made(std::make_shared<pipeline>(way, std::move(keys), time.make_source(), 5s))
     {
         made->open(strand, detail::context_poster::make(strand), ears);
         way->observer->on_up(std::nullopt);
@@ -81,6 +85,23 @@ struct scene
             });
     }
 
+    void release(std::string_view name)
+    {
+        const std::size_t place = heard.size();
+        heard.push_back(0);
+        codes.emplace_back();
+        try {
+            made->release({.name = name, .owner = "a:1", .entry = {}},
+                          [this, place](error_code failed, const release_reply&) {
+                              ++heard[place];
+                              codes[place] = failed;
+                          });
+        }
+        catch (const std::bad_alloc&) {
+            thrown_at.insert(place); // as in each turn that throws, the client ends
+        }
+    }
+
     /// Delivers a reply to each command of a batch, and its end.
     void answer(std::size_t index, const std::function<std::string(std::size_t)>& reply)
     {
@@ -108,11 +129,12 @@ struct scene
     test::manual_time time;
     test::counting_listener ears;
     std::shared_ptr<kept_transport> way = std::make_shared<kept_transport>();
-    std::shared_ptr<pipeline> made = std::make_shared<pipeline>(
-        way, std::make_unique<redisson_commands>(24h), time.make_source(), 5s);
+    std::shared_ptr<pipeline> made;
     std::vector<int> heard; ///< The number of replies for each caller.
     std::vector<error_code> codes;
     int thrown = 0;
+    std::set<std::size_t> thrown_at; ///< The callers whose call has thrown an exception.
+    int fence = 2000;                ///< The last one that the server has drawn.
 };
 
 std::string granted()
@@ -186,6 +208,109 @@ BOOST_AUTO_TEST_CASE(partly_written_batch_is_not_sent)
     for (; index < most_allocations; ++index) {
         BOOST_TEST_CONTEXT("allocation " << index)
         if (!fail_one(index))
+            break;
+    }
+    BOOST_TEST(index > 5);
+    BOOST_TEST(index < most_allocations);
+}
+
+namespace {
+
+/// The reply of a server on which every third lock of a group has waiters.
+std::string served(const std::vector<std::string>& words, int& fence)
+{
+    if (words.at(0) == "SET")
+        return "_\r\n";
+    if (words.at(0) == "INCRBY")
+        return ":" + std::to_string(++fence) + "\r\n";
+    if (words.at(1) == of_native().release.sha)
+        return ":1\r\n";
+    if (words.at(1) == of_native().leave.sha)
+        return numbers({1, 0, 0, 0, 1'700'000'000'000'000});
+    BOOST_TEST_REQUIRE(words.at(1) == of_native().release_all.sha);
+    std::string text = "*" + words.at(2) + "\r\n";
+    for (int i = 0; i < std::stoi(words[2]); ++i)
+        text += i % 3 == 1 ? ":0\r\n" : ":1\r\n";
+    return text;
+}
+
+void serve(scene& s, std::size_t index)
+{
+    const auto asked = commands_in(s.way->sent.at(index)->request.payload());
+    BOOST_TEST_REQUIRE(asked.size() == s.way->sent[index]->commands.size());
+    s.answer(index, [&](std::size_t i) { return served(asked[i], s.fence); });
+}
+
+/// Returns false if there are fewer allocations.
+bool fail_one_of_group(std::size_t index)
+{
+    scene s(std::make_unique<native_commands>(nullptr, false));
+    const std::string unknown = "-ERR unknown command\r\n";
+    const std::string greetings[] = {"$4\r\nid=3\r\n", unknown, unknown, numbers({1000})};
+    s.answer(0, [&](std::size_t i) { return greetings[i]; });
+    s.end(0);
+    s.poll();
+    s.heard.reserve(16);
+    s.codes.reserve(16);
+    s.way->sent.reserve(16);
+    s.acquire("first"); // sent alone
+    bool reached = false;
+    {
+        const failing_memory here(index);
+        try {
+            for (const char* const name : {"a", "b", "c", "d"})
+                s.release(name);
+            s.poll();
+        }
+        catch (const std::bad_alloc&) {
+            ++s.thrown;
+        }
+        reached = here.reached();
+    }
+    s.poll_on();
+    // The replies, and the slow path of one release.
+    std::size_t next = 1;
+    for (; next < s.way->sent.size() && !reached; ++next) {
+        serve(s, next);
+        const failing_memory here(index);
+        try {
+            s.end(next);
+            s.poll();
+        }
+        catch (const std::bad_alloc&) {
+            ++s.thrown;
+        }
+        reached = reached || here.reached();
+    }
+    s.poll_on();
+    s.acquire("last");
+    s.poll_on();
+    for (; next < s.way->sent.size(); ++next) {
+        serve(s, next);
+        s.end(next);
+        s.poll_on();
+    }
+    for (std::size_t i = 0; i < s.heard.size(); ++i) {
+        if (s.thrown_at.contains(i))
+            continue;
+        BOOST_TEST_CONTEXT("caller " << i)
+        {
+            BOOST_TEST(s.heard[i] == 1);
+            BOOST_TEST((!s.codes[i] || s.codes[i] == errc::store_unavailable ||
+                        s.codes[i] == errc::outcome_unknown));
+        }
+    }
+    return reached;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(each_release_of_a_group_completes_without_memory)
+{
+    std::size_t index = 1;
+    for (; index < most_allocations; ++index) {
+        BOOST_TEST_CONTEXT("allocation " << index)
+        if (!fail_one_of_group(index))
             break;
     }
     BOOST_TEST(index > 5);

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
@@ -588,12 +589,12 @@ BOOST_AUTO_TEST_CASE(acquires_of_one_batch_draw_their_fences_together)
     BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
 
     const auto asked = words(*f.way->sent.at(2));
-    BOOST_TEST_REQUIRE(asked.size() == 6u);
-    BOOST_TEST(asked[5].at(0) == "INCRBY");
-    BOOST_TEST(asked[5].at(2) == "48");
-    f.answer(2, {"_\r\n", "$1\r\nx\r\n", ":1\r\n", "_\r\n", ":1\r\n"});
+    BOOST_TEST_REQUIRE(asked.size() == 5u);
+    BOOST_TEST(asked[3].at(0) == "INCRBY");
+    BOOST_TEST(asked[3].at(2) == "48");
+    f.answer(2, {"_\r\n", "$1\r\nx\r\n", "_\r\n"});
     BOOST_TEST(f.acquired.size() == 1u); // without fences there is no grant
-    f.answer_all(2, {":2000\r\n"});
+    f.answer_all(2, {":2000\r\n", numbers({1, 1})});
     BOOST_TEST_REQUIRE(f.acquired.size() == 4u);
     BOOST_TEST(f.released.size() == 2u);
     const auto& a = f.acquired[1].second;
@@ -649,6 +650,172 @@ BOOST_AUTO_TEST_CASE(missing_reply_to_a_draw_makes_its_acquires_unknown)
     BOOST_TEST((f.acquired[0].first == errc::outcome_unknown));
     BOOST_TEST((f.acquired[1].first == errc::outcome_unknown));
     BOOST_TEST(f.ears.errors.empty());
+}
+
+namespace {
+
+using outcomes = std::vector<release_reply::outcome>;
+
+outcomes results_of(const pipeline_fixture& f)
+{
+    outcomes all;
+    for (const auto& [failed, reply] : f.released) {
+        BOOST_TEST(!failed, failed.message());
+        all.push_back(reply.result);
+    }
+    return all;
+}
+
+constexpr auto freed = release_reply::outcome::freed;
+constexpr auto not_owner = release_reply::outcome::not_owner;
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(releases_of_one_turn_are_one_script)
+{
+    native_server f;
+    f.acquire("first"); // sent at once
+    for (const char* const name : {"a", "b", "c"})
+        f.release(name);
+    f.poll();
+    const auto asked = words(*f.way->sent.at(2));
+    BOOST_TEST_REQUIRE(asked.size() == 1u);
+    BOOST_TEST((asked[0] == std::vector<std::string>{"EVALSHA", of_native().release_all.sha, "3",
+                                                     "a", "b", "c", "lh:a:1", "lh:a:1", "lh:a:1"}));
+    f.answer_all(2, {numbers({1, 0, 1})});
+    BOOST_TEST((results_of(f) == outcomes{freed, freed}));
+    // "b" had waiters, or another owner: it is released by the slow path.
+    const auto slow = words(*f.way->sent.at(3));
+    BOOST_TEST_REQUIRE(slow.size() == 1u);
+    BOOST_TEST(slow[0].at(1) == of_native().leave.sha);
+    BOOST_TEST(slow[0].at(3) == "b");
+    BOOST_TEST(slow[0].at(8) == "lh:a:1");
+    f.answer_all(3, {numbers({0, 0, 0, 0, server_time})});
+    BOOST_TEST((results_of(f) == outcomes{freed, freed, not_owner}));
+}
+
+BOOST_AUTO_TEST_CASE(single_release_of_a_turn_is_sent_as_without_a_group)
+{
+    native_server f;
+    f.acquire("first");
+    f.release("a");
+    f.poll();
+    const auto asked = words(*f.way->sent.at(2));
+    BOOST_TEST_REQUIRE(asked.size() == 1u);
+    BOOST_TEST(asked[0].at(1) == of_native().release.sha);
+    f.answer_all(2, {":1\r\n"});
+    BOOST_TEST((results_of(f) == outcomes{freed}));
+}
+
+BOOST_AUTO_TEST_CASE(one_script_executes_at_most_fifty_releases)
+{
+    native_server f;
+    f.acquire("first");
+    for (int i = 0; i < 52; ++i)
+        f.release("a" + std::to_string(i));
+    f.poll();
+    const auto asked = words(*f.way->sent.at(2));
+    BOOST_TEST_REQUIRE(asked.size() == 2u);
+    BOOST_TEST(asked[0].at(2) == "50");
+    BOOST_TEST(asked[1].at(2) == "2");
+}
+
+BOOST_AUTO_TEST_CASE(requests_for_a_name_in_a_group_keep_their_order)
+{
+    native_server f;
+    f.acquire("first");
+    f.release("a");
+    f.release("b");
+    f.acquire("b");
+    f.release("b");
+    f.release("c");
+    f.release("c");
+    f.poll();
+    const auto asked = words(*f.way->sent.at(2));
+    BOOST_TEST_REQUIRE(asked.size() == 5u);
+    BOOST_TEST(asked[0].at(1) == of_native().release_all.sha); // "a" and "b"
+    BOOST_TEST(asked[1].at(0) == "SET");
+    BOOST_TEST(asked[2].at(1) == of_native().release_all.sha); // "b" and "c"
+    BOOST_TEST(asked[3].at(0) == "INCRBY");
+    BOOST_TEST(asked[4].at(1) == of_native().release.sha); // "c"
+    f.answer_all(2, {numbers({1, 1}), "_\r\n", numbers({1, 1}), ":1001\r\n", ":0\r\n"});
+    BOOST_TEST((results_of(f) == outcomes{freed, freed, freed, freed}));
+    f.answer_all(3, {numbers({0, 0, 0, 0, server_time})});
+    BOOST_TEST(f.released.size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(renewals_follow_the_releases_of_their_turn)
+{
+    native_server f;
+    f.acquire("first");
+    f.release("a");
+    f.release("b");
+    const renewal one[] = {{"a", "a:1", 10s}};
+    f.made->renew(one, [](error_code, const renew_reply&) {});
+    f.poll();
+    const auto asked = words(*f.way->sent.at(2));
+    BOOST_TEST_REQUIRE(asked.size() == 2u);
+    BOOST_TEST(asked[0].at(1) == of_native().release_all.sha);
+    BOOST_TEST(asked[1].at(1) == of_native().renew_brief.sha);
+}
+
+BOOST_AUTO_TEST_CASE(missing_script_of_a_group_is_sent)
+{
+    native_server f;
+    f.acquire("first");
+    f.release("a");
+    f.release("b");
+    f.poll();
+    f.answer_all(2, {noscript});
+    BOOST_TEST(f.released.empty());
+    const auto asked = words(*f.way->sent.at(3));
+    BOOST_TEST_REQUIRE(asked.size() == 1u);
+    BOOST_TEST(asked[0].at(0) == "EVAL");
+    BOOST_TEST(asked[0].at(1) == of_native().release_all.text);
+    f.answer_all(3, {numbers({1, 1})});
+    BOOST_TEST((results_of(f) == outcomes{freed, freed}));
+}
+
+BOOST_AUTO_TEST_CASE(failed_group_fails_each_of_its_releases)
+{
+    native_server f;
+    f.acquire("first");
+    f.release("a");
+    f.release("b");
+    f.poll();
+    f.end(2, errc::outcome_unknown);
+    f.release("c");
+    f.release("d");
+    f.poll();
+    f.answer_all(3, {"-LOADING x\r\n"});
+    f.release("e");
+    f.release("f");
+    f.down(errc::store_unavailable); // before they are written
+    const errc expected[] = {errc::outcome_unknown,   errc::outcome_unknown,
+                             errc::store_refused,     errc::store_refused,
+                             errc::store_unavailable, errc::store_unavailable};
+    BOOST_TEST_REQUIRE(f.released.size() == std::size(expected));
+    for (std::size_t i = 0; i < std::size(expected); ++i)
+        BOOST_TEST((f.released[i].first == expected[i]));
+}
+
+// FLUSHALL: the fence is too small, and the slow path of the acquire follows behind the group.
+BOOST_AUTO_TEST_CASE(release_of_a_group_is_repeated_behind_its_acquire)
+{
+    native_server f;
+    f.acquire("a");
+    f.release("a");
+    f.release("b");
+    f.poll();
+    f.answer_all(1, {"_\r\n", ":1\r\n"});
+    f.answer_all(2, {numbers({1, 1})});
+    BOOST_TEST((results_of(f) == outcomes{freed})); // "b"
+    BOOST_TEST_REQUIRE(f.way->sent.size() == 5u);
+    f.answer_all(3, {numbers({1, 2000, 0, 1, server_time})});
+    BOOST_TEST((f.acquired.at(0).second.result == acquire_reply::outcome::granted));
+    BOOST_TEST(words(*f.way->sent[4]).at(0).at(3) == "a");
+    f.answer_all(4, {numbers({0, 0, 0, 0, server_time})});
+    BOOST_TEST((results_of(f) == outcomes{freed, freed})); // its first result
 }
 
 BOOST_AUTO_TEST_CASE(each_reason_for_a_lost_connection_is_reported_once)

@@ -355,6 +355,26 @@ BOOST_AUTO_TEST_CASE(each_of_many_requests_gets_its_own_reply)
         });
         run_until(c.context, [&] { return answers == 2 * count; });
         BOOST_TEST(wrong == 0u);
+
+        // A script may execute many releases of this turn together.
+        answers = 0;
+        c.session.on_the_strand([&] {
+            for (std::size_t i = 0; i < count; ++i) {
+                const bool owns = i % 3 != 0;
+                c.session.get().async_release(
+                    {.name = std::to_string(i), .owner = owns ? "a:1" : "b:1", .entry = {}},
+                    [&, owns](error_code code, const release_reply& reply) {
+                        wrong += code.failed() ||
+                                 reply.result != (owns ? left_t::freed : left_t::not_owner);
+                        ++answers;
+                    });
+            }
+        });
+        run_until(c.context, [&] { return answers == count; });
+        BOOST_TEST(wrong == 0u);
+        for (std::size_t i = 0; i < count; i += 7)
+            wrong += lab->command({"EXISTS", std::to_string(i)}) != (i % 3 != 0 ? "0" : "1");
+        BOOST_TEST(wrong == 0u);
     }
 }
 

@@ -176,7 +176,11 @@ void actors::work(actor& a)
 {
     a.hold.emplace(*a.client->host);
     a.hold->expires_after(trial_.hold_for(a.op->hold));
-    auto done = once(*a.client, a.due, [this, &a](error_code) { finish(a); });
+    auto done = once(*a.client, a.due, [this, &a](error_code) {
+        if (trial_.scenario.ends_together)
+            end_holds_of(*a.client);
+        finish(a);
+    });
     a.hold->async_wait(asio::bind_executor(a.client->locks->get_executor(), std::move(done)));
     if (a.op->what == verb::enter && a.held.valid())
         enter(a);
@@ -230,6 +234,14 @@ void actors::watch_loss(actor& a, lease& held)
             trial_.wrong("loss not told: the wait was aborted though the lease goes on");
     });
     held.async_wait_lost(asio::bind_executor(a.client->locks->get_executor(), std::move(told)));
+}
+
+/// Ends the holds of all its actors now.
+void actors::end_holds_of(const process& client)
+{
+    for (actor& each : trial_.actors)
+        if (each.client == &client && each.hold && !each.ended)
+            each.hold->cancel();
 }
 
 void actors::finish(actor& a)

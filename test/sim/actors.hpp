@@ -32,6 +32,7 @@ private:
     static bool limited(const actor& a);
     void acquired(actor& a, error_code failed, lease held);
     void work(actor& a);
+    void end_holds_of(const process& client);
     void watch_loss(actor& a, lease& held);
     void enter(actor& a);
     void entered(actor& a, process& p, error_code failed, lease held);

@@ -162,6 +162,7 @@ constexpr const char* all_commands[] = {
     "HINCRBY hash c 1",
     "HDEL hash c",
     "HDEL hash c",
+    "MGET text hash none text",
     "HSET one a 1",
     "HRANDFIELD one",
     "HRANDFIELD none",

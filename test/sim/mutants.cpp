@@ -62,6 +62,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "blocks_overlap",
     "fence_before_lock",
     "shares_alike",
+    "group_drops_name",
     "turn_ignored",
     "connections_not_ended",
     "listening_claimed",

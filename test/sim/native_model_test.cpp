@@ -193,6 +193,17 @@ command renew_brief(generator& random)
     return call(random, of_native().renew_brief, all);
 }
 
+command release_all(generator& random)
+{
+    const std::size_t count = 2 + static_cast<std::size_t>(random.below(2));
+    std::vector<std::string> all{std::to_string(count)};
+    for (std::size_t i = 0; i < count; ++i)
+        all.push_back(any_name(random));
+    for (std::size_t i = 0; i < count; ++i)
+        all.push_back(any_value(random));
+    return call(random, of_native().release_all, all);
+}
+
 /// The commands of a client that are not scripts.
 command plain(generator& random)
 {
@@ -294,6 +305,8 @@ command any_command(generator& random, microseconds now)
         return {"EVALSHA", of_native().renew.sha, "0"};
     if (kind < 938)
         return renew_brief(random);
+    if (kind < 970)
+        return release_all(random);
     if (kind < 998)
         return look(random);
     if (kind < 999)
@@ -306,6 +319,7 @@ std::string script_of(const command& asked)
     return calls(asked, of_native().acquire)       ? "acquire"
            : calls(asked, of_native().leave)       ? "leave"
            : calls(asked, of_native().release)     ? "release"
+           : calls(asked, of_native().release_all) ? "release_all"
            : calls(asked, of_native().enter)       ? "enter"
            : calls(asked, of_native().renew)       ? "renew"
            : calls(asked, of_native().renew_brief) ? "renew_brief"
@@ -331,9 +345,9 @@ BOOST_AUTO_TEST_CASE(model_of_the_native_layout_gives_the_replies_of_a_server)
              .script_of = script_of,
              .beginning = beginning,
              .prepare = name_run,
-             .rights = {"publish", "publish", "pexpire", "hdel",   "del",    "set",    "hset",
-                        "get",     "hexists", "pttl",    "hget",   "exists", "lindex", "lpos",
-                        "lpop",    "lrem",    "rpush",   "incrby", "type",   "info"},
+             .rights = {"publish", "publish", "pexpire", "hdel",  "del",    "set",    "hset",
+                        "get",     "mget",    "hexists", "pttl",  "hget",   "exists", "lindex",
+                        "lpos",    "lpop",    "lrem",    "rpush", "incrby", "type",   "info"},
              .channels = {"leasehold:turn:" + std::string(clients[0])},
              .expected = {"acquire [1",
                           "acquire [0",
@@ -378,6 +392,8 @@ BOOST_AUTO_TEST_CASE(model_of_the_native_layout_gives_the_replies_of_a_server)
                           "release 1",
                           "release 0",
                           "release error: WRONGTYPE",
+                          "release_all [1",
+                          "release_all [0",
                           "raise error: WRONGTYPE",
                           "SET OK",
                           "SET nil",

@@ -501,12 +501,21 @@ plan make_plain_plan(std::uint64_t seed, std::optional<redis_config::key_layout>
     choose_layout(of_layout, p, layout);
     p.clients = 1 + static_cast<std::size_t>(random.below(4));
     p.names = 1 + static_cast<std::size_t>(random.below(3));
+    // A client that releases several locks at once sends them as a group.
+    p.ends_together = p.is_native() && seed % 4 == 3;
+    if (p.ends_together) {
+        p.names += 4;
+        p.clients = 1 + p.clients % 2;
+    }
     const auto options = make_all_options(random, p);
     p.heals = 45'000ms - p.longest_lease();
     generator of_connections(seed + 1'000'000'007);
     for (std::size_t i = 0; i < p.clients; ++i)
         p.connections.push_back(make_connection(of_connections));
     add_operations(random, p, options);
+    if (p.ends_together)
+        for (operation& each : p.operations)
+            each.hold += 300ms; // the holds of a burst overlap
     if (random.below(5) == 0)
         return p;
     // Few kinds per run, so that none hides the effects of another.

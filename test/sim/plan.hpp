@@ -171,6 +171,7 @@ struct plan
     std::size_t replicas = 1;   ///< Of each master of the cluster.
     bool full_coverage = false; ///< While some slots have no node, the cluster serves none.
     bool one_slot = false;      ///< All names are in one slot.
+    bool ends_together = false; ///< The holds of a client end with its first one.
     std::size_t clients = 1;
     std::size_t names = 1;
     std::vector<lock_options> options;            ///< One for all clients, or several for each.

@@ -302,6 +302,8 @@ std::string to_text(const plan& scenario)
         out << "\nfull_coverage 1";
     if (scenario.one_slot)
         out << "\none_slot 1";
+    if (scenario.ends_together)
+        out << "\nends_together 1";
     if (scenario.replicated)
         out << "\nreplicated 1";
     out << "\nclients " << scenario.clients << "\nnames " << scenario.names << "\nheals "
@@ -371,6 +373,8 @@ plan plan_from_text(std::istream& text)
             p.full_coverage = number(value) != 0;
         else if (kind == "one_slot")
             p.one_slot = number(value) != 0;
+        else if (kind == "ends_together")
+            p.ends_together = number(value) != 0;
         else if (kind == "replicated")
             p.replicated = number(value) != 0;
         else if (kind == "clients")

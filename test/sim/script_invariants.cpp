@@ -74,6 +74,10 @@ void script_invariants::before(words command)
     asked_ = testing::impl::lock_request_of(command);
     if (!asked_)
         return forget_fences(command);
+    group_.clear();
+    if (asked_->group)
+        for (const lock_request& each : testing::impl::releases_of(command))
+            group_.emplace_back(each, holders(each.name));
     holders_ = holders(asked_->name);
     promised_ = promises(asked_->name);
     left_ = model_.data.pttl(asked_->name);
@@ -94,6 +98,8 @@ std::string script_invariants::after(words command, const message& said)
 {
     if (!asked_)
         return {};
+    if (asked_->group)
+        return after_group(said);
     const bool renews = asked_->what == lock_request::kind::renew;
     const bool by_holder = !renews && contains(holders_, asked_->owner);
     if (holders_.size() == 1 && !by_holder && !promised_ && holders(asked_->name) != holders_)
@@ -125,6 +131,23 @@ std::string script_invariants::after_grant(const lock_effect& effect)
         return "the fence " + std::to_string(effect.first_fence) + " is not larger than " +
                std::to_string(last);
     last = std::max(last, effect.first_fence + effect.fences - 1);
+    return {};
+}
+
+/// Only the release of its owner frees a lock.
+std::string script_invariants::after_group(const message& said)
+{
+    for (std::size_t i = 0; i < group_.size(); ++i) {
+        const auto& [asked, before] = group_[i];
+        const std::vector<std::string> now = holders(asked.name);
+        const bool by_holder = std::any_of(group_.begin(), group_.end(), [&](const auto& each) {
+            return each.first.name == asked.name && contains(before, each.first.owner);
+        });
+        if (now != before && !by_holder)
+            return "a group of other owners took the lock from " + before.front();
+        if (!said.is_error() && said.nodes()[i + 1].value == "1" && contains(now, asked.owner))
+            return "the lock is still of the owner that released it in a group";
+    }
     return {};
 }
 

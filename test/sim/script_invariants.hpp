@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace leasehold::test {
@@ -32,6 +33,7 @@ private:
     [[nodiscard]] std::vector<std::string> holders(std::string_view name);
     [[nodiscard]] bool holds(std::string_view owner);
     [[nodiscard]] bool promises(std::string_view name);
+    [[nodiscard]] std::string after_group(const testing::impl::message& said);
     [[nodiscard]] std::string after_renewal(testing::impl::words command,
                                             const testing::impl::message& said);
     [[nodiscard]] std::string after_grant(const testing::impl::lock_effect& effect);
@@ -43,6 +45,8 @@ private:
     std::vector<std::string> holders_;
     bool promised_ = false; ///< The lock ends early if the holder sends no heartbeat.
     std::int64_t left_ = 0; ///< TTL.
+    /// Each release of a group, with the holders of its name.
+    std::vector<std::pair<testing::impl::lock_request, std::vector<std::string>>> group_;
 
     /// The last granted fence, by counter.
     std::map<std::string, std::uint64_t, std::less<>> fences_;

@@ -52,6 +52,8 @@ struct call
     bool undoes = false;      ///< It may undo: its first number is 0 if there was nothing to undo.
 };
 
+class release_group;
+
 using answers = std::span<const reply>;
 
 /// The meaning of the answers to a call. With an error, the reply has no meaning.
@@ -116,6 +118,28 @@ public:
     /// @param latest The same for the owner of `next`.
     virtual call release(const release_request& asked, std::int64_t latest,
                          boost::redis::request& to) = 0;
+
+    /// Whether one script may execute the release together with others.
+    [[nodiscard]] virtual bool groups(const release_request& asked) const
+    {
+        static_cast<void>(asked);
+        return false;
+    }
+    /// Writes that script. Its answer has a number for each release: 1 freed, 0 nothing was done,
+    /// and `leave` must follow.
+    virtual call release_all(const release_group& asked, boost::redis::request& to)
+    {
+        static_cast<void>(asked);
+        static_cast<void>(to);
+        return {};
+    }
+    /// Writes the slow path of such a release.
+    virtual call leave(const release_request& asked, boost::redis::request& to)
+    {
+        static_cast<void>(asked);
+        static_cast<void>(to);
+        return {};
+    }
 
     /// The number of fences to draw after that acquire; 0: the acquire draws them itself.
     [[nodiscard]] virtual std::uint32_t draws(const acquire_request& asked) const

@@ -3,6 +3,7 @@
 #include "base/mutant.hpp"
 #include "redis/commands/answers.hpp"
 #include "redis/commands/native_keys.hpp"
+#include "redis/commands/release_group.hpp"
 #include "redis/protocol/command_words.hpp"
 
 #include <algorithm>
@@ -111,13 +112,13 @@ call native_commands::acquire_short(const acquire_request& asked, boost::redis::
 call native_commands::release(const release_request& asked, std::int64_t latest,
                               boost::redis::request& to)
 {
-    const auto key = contended_names::key_of(asked.name);
-    if (asked.next != nullptr || !asked.entry.empty() || asked.foreign_turn.count() != 0 ||
-        contended_.contains(key))
+    if (!is_plain(asked))
         return queue_.release(asked, latest, to);
     native::value_of(asked.owner, asked.dead_holder_grace, value_);
     using removal = native_handshake::removal;
-    call made{.forms = {answer_form::number}, .name = key, .short_way = true};
+    call made{.forms = {answer_form::number},
+              .name = contended_names::key_of(asked.name),
+              .short_way = true};
     switch (handshake_.known_removal) {
     case removal::delifeq: push_command(to, "DELIFEQ", asked.name, value_); break;
     case removal::delex: push_command(to, "DELEX", asked.name, "IFEQ", value_); break;
@@ -127,6 +128,37 @@ call native_commands::release(const release_request& asked, std::int64_t latest,
         break;
     }
     return made;
+}
+
+/// Whether the fast path can serve the request.
+bool native_commands::is_plain(const release_request& asked) const
+{
+    return asked.next == nullptr && asked.entry.empty() && asked.foreign_turn.count() == 0 &&
+           !contended_.contains(contended_names::key_of(asked.name));
+}
+
+// A command that deletes a key under a condition costs no more than a share of the script. A node
+// of a cluster serves the keys of a migrating slot one by one only.
+bool native_commands::groups(const release_request& asked) const
+{
+    return handshake_.known_removal == native_handshake::removal::script && !fences_.slots &&
+           is_plain(asked);
+}
+
+call native_commands::release_all(const release_group& asked, boost::redis::request& to)
+{
+    words_.clear();
+    words_.add(scripts_.release_all.sha);
+    words_.add(static_cast<std::int64_t>(asked.size()));
+    for (std::size_t i = 0; i < asked.size(); ++i)
+        words_.add(asked.request(i).name);
+    for (std::size_t i = 0; i < asked.size(); ++i)
+        words_.write([&, each = asked.request(i)](std::string& text) {
+            native::value_of(each.owner, each.dead_holder_grace, value_);
+            text += value_;
+        });
+    words_.push("EVALSHA", to);
+    return {.called = &scripts_.release_all, .expects = asked.size()};
 }
 
 call native_commands::renew(std::span<const renewal> asked, boost::redis::request& to)

@@ -66,6 +66,12 @@ public:
     call renew(std::span<const renewal> asked, boost::redis::request& to) override;
     call release(const release_request& asked, std::int64_t latest,
                  boost::redis::request& to) override;
+    [[nodiscard]] bool groups(const release_request& asked) const override;
+    call release_all(const release_group& asked, boost::redis::request& to) override;
+    call leave(const release_request& asked, boost::redis::request& to) override
+    {
+        return queue_.release(asked, 0, to);
+    }
 
     void it_is(std::int64_t server_us) noexcept override { server_us_ = server_us; }
     [[nodiscard]] std::uint32_t draws(const acquire_request& asked) const override;
@@ -83,6 +89,7 @@ public:
 private:
     call renew_briefly(std::span<const renewal> asked, boost::redis::request& to);
     [[nodiscard]] bool may_be_brief(const acquire_request& asked) const;
+    [[nodiscard]] bool is_plain(const release_request& asked) const;
     call acquire_short(const acquire_request& asked, boost::redis::request& to);
     [[nodiscard]] said<acquire_reply> acquired_short(const call& made, answers told);
     [[nodiscard]] static bool is_set(const call& made, answers told);

@@ -125,11 +125,10 @@ bool command::undoes() const noexcept
     return made.undoes || std::holds_alternative<store::release_handler>(waiting);
 }
 
-void command::keep(const release_reply& first)
+void keep(store::release_handler& handler, const release_reply& first)
 {
     if (first.result == release_reply::outcome::not_owner)
         return; // there is nothing to keep
-    auto& handler = std::get<store::release_handler>(waiting);
     handler = [told = std::move(handler), first](error_code code, release_reply last) mutable {
         if (!code)
             last = std::move(first);
@@ -204,6 +203,13 @@ command& batch::go_on(const batch& from, command& asked, command_set& keys)
     return add(std::move(asked.waiting), made, begin, asked.asking);
 }
 
+void batch::leave(release_group& group, std::size_t index, command_set& keys)
+{
+    const std::size_t begin = begin_command(false);
+    const call made = keys.leave(group.request(index), request);
+    add(std::move(group.handler(index)), made, begin, false);
+}
+
 /// Returns the position of the next command in the request.
 std::size_t batch::begin_command(bool asking)
 {
@@ -270,6 +276,7 @@ void batch::forget_who_waits() noexcept
 {
     for (command& each : commands)
         const auto waiting = std::exchange(each.waiting, {});
+    const auto unwritten = std::move(releases);
 }
 
 void batch::start(std::shared_ptr<batch_owner> told, std::shared_ptr<detail::context_poster> home)
@@ -310,6 +317,44 @@ void batch::before_draw_of(std::uint32_t fences, command_set& keys)
     if (undrawn_ != 0 && fences != 0 &&
         (undrawn_ == most_shares || commands[first_undrawn_].made.fences != fences))
         draw_fences(keys);
+}
+
+void batch::add_to_group(const release_request& asked, store::release_handler handler,
+                         command_set& keys)
+{
+    before_request_for(asked.name, keys);
+    if (releases && releases->size() == release_group::most)
+        write_releases(keys);
+    if (!releases)
+        releases = std::make_unique<release_group>();
+    releases->add(asked, std::move(handler));
+}
+
+void batch::before_request_for(std::string_view name, command_set& keys)
+{
+    if (releases && (name.empty() || releases->may_have(name)))
+        write_releases(keys);
+}
+
+void batch::complete(command_set& keys)
+{
+    draw_fences(keys);
+    if (releases)
+        write_releases(keys);
+}
+
+void batch::write_releases(command_set& keys)
+{
+    const std::size_t begin = begin_command(false);
+    if (releases->size() == 1) {
+        const call made = keys.release(releases->request(0), 0, request);
+        add(std::move(releases->handler(0)), made, begin, false);
+        releases.reset();
+    }
+    else {
+        const call made = keys.release_all(*releases, request);
+        add(std::move(releases), made, begin, false);
+    }
 }
 
 void batch::draw_fences(command_set& keys)

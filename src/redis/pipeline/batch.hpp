@@ -3,6 +3,7 @@
 
 #include "core/async/context_poster.hpp"
 #include "redis/commands/command_set.hpp"
+#include "redis/commands/release_group.hpp"
 #include "redis/protocol/reply.hpp"
 
 #include <leasehold/clock.hpp>
@@ -66,6 +67,9 @@ struct asker
     void complete(const command& asked, error_code code, std::shared_ptr<const diagnostics> more);
 };
 
+/// The callers of releases that one script executes.
+using grouped = std::unique_ptr<release_group>;
+
 /// No caller: the acquires whose fences it draws share the answer.
 struct draw
 {};
@@ -83,7 +87,8 @@ struct aside
 /// One call of a batch, with its caller and its answers.
 struct command
 {
-    std::variant<store::acquire_handler, renew_part, store::release_handler, asker, draw, aside>
+    std::variant<store::acquire_handler, renew_part, store::release_handler, asker, draw, aside,
+                 grouped>
         waiting;
     call made;
     std::size_t begin = 0; ///< Its bytes in the request: from `begin` to `end`.
@@ -110,10 +115,12 @@ struct command
     /// It is such a release.
     [[nodiscard]] bool undoes() const noexcept;
 
-    // The command is sent again, and completes with its first result.
-    void keep(const release_reply& first);
+    /// The command is sent again, and completes with its first result.
     void keep_numbers();
 };
+
+/// The release is sent again, and completes with its first result.
+void keep(store::release_handler& handler, const release_reply& first);
 
 class batch;
 class request_channel;
@@ -158,11 +165,26 @@ public:
     /// acquires with the same number, so another number draws for the acquires so far.
     void before_draw_of(std::uint32_t fences, command_set& keys);
 
-    /// Adds the draw for the acquires so far.
-    void draw_fences(command_set& keys);
+    /// Adds a release that is written later, together with others.
+    void add_to_group(const release_request& asked, store::release_handler handler,
+                      command_set& keys);
+
+    /// Called before a request for that name, and before renewals with an empty name: writes the
+    /// releases that may have to be executed before.
+    void before_request_for(std::string_view name, command_set& keys);
+
+    /// Adds the draw for the acquires so far, and the releases that are not written yet. Called
+    /// before the batch is sent.
+    void complete(command_set& keys);
+
+    /// The releases that are not written yet. Null: none.
+    grouped releases;
 
     /// Adds the slow path of a call of another batch.
     command& go_on(const batch& from, command& asked, command_set& keys);
+
+    /// Adds the slow path of a release of a group.
+    void leave(release_group& group, std::size_t index, command_set& keys);
 
     /// The first key of a command.
     std::string_view key_of(const command& asked) const;
@@ -181,7 +203,6 @@ public:
 
     /// Destroys the handlers. The commands may still be outstanding.
     void forget_who_waits() noexcept;
-    bool empty() const noexcept { return commands.empty(); }
 
     /// Called before the batch is sent.
     void start(std::shared_ptr<batch_owner> owner, std::shared_ptr<detail::context_poster> home);
@@ -218,6 +239,8 @@ private:
 
     std::size_t begin_command(bool asking);
     std::vector<std::string_view> keys_of(const command& asked) const;
+    void draw_fences(command_set& keys);
+    void write_releases(command_set& keys);
     void on_reply();
     void share(std::size_t drawn);
 

@@ -97,6 +97,7 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
     if (note_ && (!note_->named || request.lease > note_->longest_lease))
         note_->goes_with(request.owner, request.entry, request.lease);
     batch& to_send = next();
+    to_send.before_request_for(asked.name, *commands_);
     to_send.before_draw_of(commands_->draws(asked), *commands_);
     to_send.add(
         std::move(handler),
@@ -111,7 +112,13 @@ void pipeline::release(const release_request& request, store::release_handler ha
     const std::int64_t latest = request.next != nullptr
                                     ? time_.limit(local_time_->now(), request.next->budget)
                                     : 0;
-    next().add(
+    batch& to_send = next();
+    if (sends_later() && commands_->groups(request)) {
+        to_send.add_to_group(request, std::move(handler), *commands_);
+        return flush_soon();
+    }
+    to_send.before_request_for(request.name, *commands_);
+    to_send.add(
         std::move(handler),
         [&](boost::redis::request& to) { return commands_->release(request, latest, to); }, asking);
     flush_first();
@@ -134,7 +141,9 @@ void pipeline::renew(std::span<const renewal> renewals, store::renew_handler han
     for (std::size_t first = 0; first < renewals.size(); first += renewals_per_command) {
         const std::size_t count = std::min(renewals_per_command, renewals.size() - first);
         ++job->outstanding;
-        next().add(
+        batch& to_send = next();
+        to_send.before_request_for({}, *commands_);
+        to_send.add(
             renew_part{job, first, count},
             [&](boost::redis::request& to) {
                 return commands_->renew(renewals.subspan(first, count), to);
@@ -162,10 +171,10 @@ batch& pipeline::next()
 // The first batch is sent at once. Requests that arrive before its answer form the next one.
 void pipeline::flush_first()
 {
-    if (under_way_.empty() && !flush_posted_)
-        flush();
-    else
+    if (sends_later())
         flush_soon();
+    else
+        flush();
 }
 
 // The requests of one turn of the strand are sent together.
@@ -183,17 +192,17 @@ void pipeline::flush_soon()
 void pipeline::flush()
 {
     while (can_send() && !waiting_.empty() && under_way_.size() < under_way_limit) {
-        if (!waiting_.front()->torn())
-            waiting_.front()->draw_fences(*commands_); // the batch is torn if there is no memory
         const batch_ptr sent = std::move(waiting_.front());
         waiting_.pop_front();
-        if (!sent->torn() && note_ && session_.up && local_time_->now() >= note_->due)
-            add_note(note_, *sent, *this);
-        if (sent->torn()) {
-            give_up(sent);
-            continue;
-        }
         try {
+            if (!sent->torn())
+                sent->complete(*commands_);
+            if (!sent->torn() && note_ && session_.up && local_time_->now() >= note_->due)
+                add_note(note_, *sent, *this);
+            if (sent->torn()) {
+                give_up(sent);
+                continue;
+            }
             under_way_.push_back(sent);
             sent->deadline = local_time_->now() + timeout_;
             sent->start(shared_from_this(), home_);
@@ -268,6 +277,8 @@ void pipeline::fail(batch& unsent, error_code code)
 {
     for (command& each : unsent.commands)
         finish(unsent, each, code);
+    if (const grouped unwritten = std::move(unsent.releases))
+        fail(*unwritten, code);
 }
 
 // Handlers are destroyed one by one: the destruction of one may call this object, and there may be
@@ -345,14 +356,15 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
                 transport_->on_read_only();
             code = classify(error);
         }
-        else if (overtook(from, asked)) {
+        else if (asked.undoes() && overtook(from.key_of(asked))) {
             // The repetition cannot report the result of the first time. It makes sure that no
             // acquire of the lock is executed after the release.
             if (can_repeat(asked)) {
-                if (!std::holds_alternative<store::release_handler>(asked.waiting))
+                auto* const handler = std::get_if<store::release_handler>(&asked.waiting);
+                if (handler == nullptr)
                     asked.keep_numbers();
                 else if (const auto first = released(asked); !first.code)
-                    asked.keep(first.reply);
+                    keep(*handler, first.reply);
                 if (send_behind(from, asked, true))
                     return;
             }
@@ -366,19 +378,6 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
                                  ? session_.explain(from.key_of(asked), code, asked.error())
                                  : nullptr;
     std::visit([&](auto& waiting) { answer(asked, waiting, code, more); }, asked.waiting);
-}
-
-/// A release may have been executed before the acquire of the same lock: the acquire was sent
-/// again after it.
-bool pipeline::overtook(const batch& from, const command& asked) const
-{
-    if (put_behind_ == 0 || !asked.undoes())
-        return false;
-    const auto has_it = [key = from.key_of(asked)](const batch_ptr& each) {
-        return each->has_put_behind(key);
-    };
-    return std::any_of(under_way_.begin(), under_way_.end(), has_it) ||
-           std::any_of(waiting_.begin(), waiting_.end(), has_it);
 }
 
 /// Sends a command again, or the call that continues it, after the commands that were added since.
@@ -431,9 +430,7 @@ said<release_reply> pipeline::released(const command& asked)
     auto told = commands_->released(asked.made, asked.told());
     if (told.server_us)
         time_.learn(*told.server_us, local_time_->now());
-    told.reply.receivers_known = told.reply.receivers_known &&
-                                 (told.reply.result != release_reply::outcome::freed ||
-                                  !knows_receivers || knows_receivers());
+    count_receivers(told.reply);
     return told;
 }
 

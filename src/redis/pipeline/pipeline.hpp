@@ -12,6 +12,7 @@
 
 #include <leasehold/store.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -156,11 +157,13 @@ private:
     }
 
     batch& next();
+    [[nodiscard]] bool sends_later() const noexcept { return !under_way_.empty() || flush_posted_; }
     void flush_first();
     void flush_soon();
     void flush();
     void give_up(const batch_ptr& unsent) noexcept;
     void fail(batch& unsent, error_code code);
+    void fail(release_group& unwritten, error_code code);
     void fail_waiting();
     void forget_waiting() noexcept;
     void watch_time();
@@ -171,6 +174,7 @@ private:
     void answer(command& asked, store::acquire_handler& handler, error_code code, details_ptr more);
     void answer(command& asked, store::release_handler& handler, error_code code, details_ptr more);
     void answer(command& asked, renew_part& part, error_code code, details_ptr more);
+    void answer(command& asked, grouped& waiting, error_code code, const details_ptr& more);
     static void answer(command& asked, asker& who, error_code code, details_ptr more)
     {
         who.complete(asked, code, std::move(more));
@@ -181,7 +185,22 @@ private:
     }
     static void answer(command&, draw&, error_code, const details_ptr&) {}
     [[nodiscard]] said<release_reply> released(const command& asked);
-    [[nodiscard]] bool overtook(const batch& from, const command& asked) const;
+    void count_receivers(release_reply& reply) const
+    {
+        if (reply.result == release_reply::outcome::freed && knows_receivers && !knows_receivers())
+            reply.receivers_known = false;
+    }
+    void complete(release_group& group, std::size_t index, error_code code,
+                  const details_ptr& more);
+    [[nodiscard]] bool leave(release_group& group, std::size_t index, bool freed);
+    /// A release may have been executed before the acquire of the same lock: the acquire was sent
+    /// again after it.
+    [[nodiscard]] bool overtook(std::string_view key) const
+    {
+        const auto has_it = [key](const batch_ptr& each) { return each->has_put_behind(key); };
+        return put_behind_ != 0 && (std::any_of(under_way_.begin(), under_way_.end(), has_it) ||
+                                    std::any_of(waiting_.begin(), waiting_.end(), has_it));
+    }
     [[nodiscard]] bool can_repeat(const command& asked) const noexcept
     {
         return can_send() && asked.attempts < attempts_limit;

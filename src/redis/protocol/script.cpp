@@ -65,6 +65,7 @@ const native_scripts& of_native()
     static const native_scripts all{
         .acquire = script(scripts::native_acquire),
         .release = script(scripts::native_release),
+        .release_all = script(scripts::native_release_all),
         .leave = script(scripts::native_leave),
         .enter = script(scripts::native_enter),
         .renew = script(scripts::native_renew),
@@ -88,8 +89,8 @@ const script_set& native_cluster_script_set()
 const script_set& native_script_set()
 {
     static const native_scripts& each = of_native();
-    static const std::array all{&each.acquire, &each.release,     &each.leave, &each.enter,
-                                &each.renew,   &each.renew_brief, &each.raise};
+    static const std::array all{&each.acquire, &each.release, &each.release_all, &each.leave,
+                                &each.enter,   &each.renew,   &each.renew_brief, &each.raise};
     static const script_set value{all, &each.check, &each.renew};
     return value;
 }

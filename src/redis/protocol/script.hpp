@@ -42,7 +42,7 @@ struct line_scripts
 /// Scripts of the layout `native`.
 struct native_scripts
 {
-    script acquire, release, leave, enter, renew, renew_brief, alive, raise, check;
+    script acquire, release, release_all, leave, enter, renew, renew_brief, alive, raise, check;
 };
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const native_scripts& of_native();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& native_script_set();

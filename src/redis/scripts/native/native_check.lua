@@ -3,7 +3,7 @@
 -- permissions first. RPUSH writes, and the last command deletes its key.
 local key = 'leasehold:check'
 local calls = {
-    {'TIME'}, {'GET', key}, {'PTTL', key}, {'EXISTS', key}, {'LINDEX', key, '0'},
+    {'TIME'}, {'GET', key}, {'MGET', key}, {'PTTL', key}, {'EXISTS', key}, {'LINDEX', key, '0'},
     {'LPOS', key, '0', 'MAXLEN', '1'}, {'HGET', key, '0'}, {'HEXISTS', key, '0'},
     {'SET', key, '0', 'XX', 'KEEPTTL'}, {'INCRBY', key, '?'}, {'DEL', key},
     {'PEXPIRE', key, '1'}, {'HDEL', key, '0'}, {'LPOP', key}, {'LREM', key, '1', '0'},

@@ -1,0 +1,64 @@
+// The answers to groups of releases, beside the path of a single release.
+#include "redis/pipeline/pipeline.hpp"
+
+#include <new>
+#include <utility>
+
+namespace leasehold::redis_store {
+
+void pipeline::answer(command& asked, grouped& waiting, error_code code, const details_ptr& more)
+{
+    const grouped group = std::move(waiting);
+    const auto& numbers = asked.told().front().numbers;
+    for (std::size_t i = 0; i < group->size(); ++i) {
+        const bool freed = !code && numbers[i] == 1;
+        if (code || (freed && !overtook(group->request(i).name)))
+            complete(*group, i, code, more);
+        // As in `finish`: the repetition only undoes an acquire that was sent again after it.
+        else if (!leave(*group, i, freed))
+            complete(*group, i, freed ? errc::outcome_unknown : errc::store_unavailable, {});
+    }
+}
+
+void pipeline::fail(release_group& unwritten, error_code code)
+{
+    for (std::size_t i = 0; i < unwritten.size(); ++i)
+        complete(unwritten, i, code, session_.why_down(unwritten.request(i).name));
+}
+
+/// Completes one release of a group.
+void pipeline::complete(release_group& group, std::size_t index, error_code code,
+                        const details_ptr& more)
+{
+    release_reply reply;
+    reply.details = more;
+    if (!code) {
+        reply.result = release_reply::outcome::freed;
+        count_receivers(reply);
+    }
+    std::move(group.handler(index))(code, std::move(reply));
+}
+
+/// Sends the slow path of a release of a group, after the commands that were added since. Returns
+/// false if it cannot be sent.
+bool pipeline::leave(release_group& group, std::size_t index, bool freed)
+{
+    if (!open_for_requests())
+        return false;
+    try {
+        if (freed) {
+            release_reply first;
+            first.result = release_reply::outcome::freed;
+            count_receivers(first);
+            keep(group.handler(index), first);
+        }
+        next().leave(group, index, *commands_);
+    }
+    catch (const std::bad_alloc&) {
+        return false;
+    }
+    flush_soon();
+    return true;
+}
+
+} // namespace leasehold::redis_store
