@@ -787,12 +787,16 @@ BOOST_AUTO_TEST_CASE(failed_group_fails_each_of_its_releases)
     f.release("c");
     f.release("d");
     f.poll();
-    f.answer_all(3, {"-LOADING x\r\n"});
+    // Nothing was executed, and each gets its own error.
+    f.answer_all(3, {"-NOPERM c\r\n"});
+    BOOST_TEST(words(*f.way->sent.at(4)).size() == 2u);
+    f.answer_all(4, {"-NOPERM c\r\n", "-LOADING x\r\n"});
+    BOOST_TEST(f.ears.errors.size() == 2u);
     f.release("e");
     f.release("f");
     f.down(errc::store_unavailable); // before they are written
     const errc expected[] = {errc::outcome_unknown,   errc::outcome_unknown,
-                             errc::store_refused,     errc::store_refused,
+                             errc::permission_denied, errc::store_refused,
                              errc::store_unavailable, errc::store_unavailable};
     BOOST_TEST_REQUIRE(f.released.size() == std::size(expected));
     for (std::size_t i = 0; i < std::size(expected); ++i)

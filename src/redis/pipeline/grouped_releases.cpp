@@ -9,14 +9,16 @@ namespace leasehold::redis_store {
 void pipeline::answer(command& asked, grouped& waiting, error_code code, const details_ptr& more)
 {
     const grouped group = std::move(waiting);
-    const auto& numbers = asked.told().front().numbers;
+    const reply& answer = asked.told().front();
+    // Nothing was executed, perhaps because of one name: each release goes on alone.
+    const bool rejected = !answer.error.empty();
     for (std::size_t i = 0; i < group->size(); ++i) {
-        const bool freed = !code && numbers[i] == 1;
-        if (code || (freed && !overtook(group->request(i).name)))
+        const bool freed = !code && answer.numbers[i] == 1;
+        if ((code && !rejected) || (freed && !overtook(group->request(i).name)))
             complete(*group, i, code, more);
         // As in `finish`: the repetition only undoes an acquire that was sent again after it.
         else if (!leave(*group, i, freed))
-            complete(*group, i, freed ? errc::outcome_unknown : errc::store_unavailable, {});
+            complete(*group, i, freed ? errc::outcome_unknown : errc::store_unavailable, more);
     }
 }
 

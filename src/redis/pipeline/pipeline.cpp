@@ -371,9 +371,11 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
             code = errc::outcome_unknown;
         }
     }
-    // Callers of `ask_aside` read the errors. The acquires that share a draw report its error.
+    // Callers of `ask_aside` read the errors. The acquires that share a draw report its error, and
+    // the releases of a group report their own.
     const bool is_request = !std::holds_alternative<draw>(asked.waiting) &&
-                            !std::holds_alternative<aside>(asked.waiting);
+                            !std::holds_alternative<aside>(asked.waiting) &&
+                            (!std::holds_alternative<grouped>(asked.waiting) || unanswered);
     const details_ptr more = code && is_request
                                  ? session_.explain(from.key_of(asked), code, asked.error())
                                  : nullptr;
