@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,10 +29,11 @@ namespace leasehold {
 /// Query parameters. Percent-encoding is decoded; an unknown parameter is an error.
 ///  - `timeout`, `health_check`, `reconnect` (milliseconds), `client_info` (`on`, `off`), and
 ///    `layout` (`native`, `redisson`; on `redlock:` `quorum` instead)
+///  - `password_file` (a file with the password, instead of a password in the URL)
 ///  - `redlock:`, `layout=redisson`: `fence_retention` (seconds, or `forever`)
 ///  - over TLS: `ca` (a file of trusted certificates; default: the system's), `cert` and `key`
 ///    (files of a client certificate and its key), `verify` (`full`, `none`; default `full`)
-///  - with Sentinel: `sentinel_user`, `sentinel_password`
+///  - with Sentinel: `sentinel_user`, `sentinel_password`, `sentinel_password_file`
 struct LEASEHOLD_REDIS_EXPORT redis_config
 {
     /// The kinds of deployments.
@@ -63,6 +65,16 @@ struct LEASEHOLD_REDIS_EXPORT redis_config
         bool operator==(const mapped_address&) const = default;
     };
 
+    /// A user and a password for a server.
+    struct credentials
+    {
+        std::string user;     ///< Empty: the default user.
+        std::string password; ///< Empty, without a user: no AUTH.
+    };
+
+    /// Returns the credentials for a connection that is made now: see `credentials_source`.
+    using get_credentials = std::function<credentials()>;
+
     /// `fence_retention` for fence counters that never expire.
     static constexpr std::chrono::milliseconds forever{0};
 
@@ -91,6 +103,29 @@ struct LEASEHOLD_REDIS_EXPORT redis_config
     std::string master;            ///< Sentinel: the name of the master.
     std::string sentinel_user;     ///< The user at the Sentinels. Empty: the default user.
     std::string sentinel_password; ///< The password at the Sentinels. Empty: no AUTH.
+
+    /// A file with the password, instead of `password`. Read for each connection, without the line
+    /// break at its end, so that a secret can be replaced while the program runs. Empty: none.
+    ///
+    /// If the file cannot be read or is empty, there is no connection, and the client retries after
+    /// `reconnect`. Connections continue when the file changes: the server does not end them when a
+    /// password changes.
+    ///
+    /// If the server rejects the password, the error is `errc::store_refused`, because a later one
+    /// may be accepted: an operation that waits continues to wait, and a lease is renewed until its
+    /// deadline. A rejected `password` is `errc::permission_denied`.
+    std::string password_file;
+    /// A function that returns the credentials, instead of `user`, `password` and `password_file`,
+    /// for example a token that expires. As for `password_file`, it is called for each connection,
+    /// and a rejection is `errc::store_refused`.
+    ///
+    /// An exception is the reason why there is no connection; `diagnostics::connection_error` shows
+    /// its `what()`. The function is called on the strand of the client and delays its renewals, so
+    /// it must return in a few milliseconds. Several clients with copies of this config may call it
+    /// at the same time. It must not use the client. Empty: none.
+    get_credentials credentials_source;
+    std::string sentinel_password_file;          ///< As `password_file`, for the Sentinels.
+    get_credentials sentinel_credentials_source; ///< As `credentials_source`, for the Sentinels.
 
     /// Quorum: the number q of the N members that must grant a lock and accept its fence. 0: a
     /// majority, N/2 + 1. Range: a majority to N.

@@ -49,6 +49,7 @@ std::shared_ptr<redis_store::request_channel> make_application_connection(
 {
     auto made = std::make_shared<simulated_connection>(on, to, executor, nullptr);
     boost::redis::config usual = redis_store::connection_settings(limits);
+    redis_store::write_setup(usual, limits);
     usual.reconnect_wait_interval = limits.reconnect;
     made->run(usual, [made](error_code) {});
     return made;

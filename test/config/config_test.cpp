@@ -205,6 +205,49 @@ BOOST_AUTO_TEST_CASE(sentinel_url_sets_sentinels_and_master)
     c.validate();
 }
 
+BOOST_AUTO_TEST_CASE(password_has_one_source)
+{
+    const redis_config c("redis+sentinel://u@h/m?password_file=%2Frun%2Fa&"
+                         "sentinel_password_file=%2Frun%2Fb");
+    BOOST_TEST((c.user == "u" && c.password_file == "/run/a" && c.password.empty()));
+    BOOST_TEST(c.sentinel_password_file == "/run/b");
+    c.validate();
+    refused("redis://u:secret@h?password_file=f", errc::invalid_url,
+            {"password_file", "'f'", "empty with a password"});
+    refused("redis+sentinel://h/m?sentinel_password=secret&sentinel_password_file=f",
+            errc::invalid_url, {"sentinel_password_file", "'f'", "empty with a sentinel_password"});
+    refused("redis://h?sentinel_password_file=f", errc::invalid_url, {"parameter"});
+    refused("redis://h?password_file=%00", errc::invalid_url, {"password_file", "NUL"});
+
+    const auto with_source = [](auto change) {
+        redis_config made("redis+sentinel://h/m");
+        made.credentials_source = [] { return redis_config::credentials{}; };
+        made.sentinel_credentials_source = made.credentials_source;
+        change(made);
+        return made;
+    };
+    with_source([](redis_config&) {}).validate();
+    using change_type = void (*)(redis_config&);
+    const std::pair<change_type, std::string_view> rows[] = {
+        {[](redis_config& of) { of.user = "secret"; }, "empty with credentials_source"},
+        {[](redis_config& of) { of.password = "secret"; }, "empty with credentials_source"},
+        {[](redis_config& of) { of.password_file = "f"; }, "empty with credentials_source"},
+        {[](redis_config& of) { of.sentinel_user = "secret"; },
+         "empty with sentinel_credentials_source"},
+        {[](redis_config& of) { of.sentinel_password = "secret"; },
+         "empty with sentinel_credentials_source"},
+        {[](redis_config& of) { of.sentinel_password_file = "f"; },
+         "empty with sentinel_credentials_source"}};
+    for (const auto& [change, says] : rows) {
+        const redis_config given = with_source(change);
+        const auto error = failure_of([&] { given.validate(); });
+        const std::string text = error.what();
+        BOOST_TEST((error.code() == errc::invalid_option));
+        BOOST_TEST(text.find(says) != std::string::npos, text);
+        BOOST_TEST(text.find("secret") == std::string::npos, text);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(cluster_url_sets_the_nodes)
 {
     const redis_config c("redis+cluster://u:p@h1,h2:7000,[::1]:7001/0?timeout=100");

@@ -64,20 +64,25 @@ struct scheme
 
 // Each kind of URL, up to its parameters.
 const scheme schemes[] = {
-    {"redis://h", "timeout, health_check, reconnect, fence_retention, layout, client_info"},
-    {"rediss://h", "timeout, health_check, reconnect, fence_retention, layout, client_info, ca, "
-                   "cert, key, verify"},
-    {"unix:///s", "timeout, health_check, reconnect, fence_retention, layout, client_info, db"},
+    {"redis://h",
+     "timeout, health_check, reconnect, fence_retention, layout, client_info, password_file"},
+    {"rediss://h",
+     "timeout, health_check, reconnect, fence_retention, layout, client_info, password_file, ca, "
+     "cert, key, verify"},
+    {"unix:///s",
+     "timeout, health_check, reconnect, fence_retention, layout, client_info, password_file, db"},
     {"redis+sentinel://h/m",
-     "timeout, health_check, reconnect, fence_retention, layout, client_info, "
-     "sentinel_user, sentinel_password"},
-    {"valkeys+sentinel://h/m",
-     "timeout, health_check, reconnect, fence_retention, layout, client_info, ca, cert, key, "
-     "verify, sentinel_user, sentinel_password"},
-    {"redis+cluster://h", "timeout, health_check, reconnect, fence_retention, layout, client_info"},
+     "timeout, health_check, reconnect, fence_retention, layout, client_info, password_file, "
+     "sentinel_user, sentinel_password, sentinel_password_file"},
+    {"valkeys+sentinel://h/m", "timeout, health_check, reconnect, fence_retention, layout, "
+                               "client_info, password_file, ca, cert, key, "
+                               "verify, sentinel_user, sentinel_password, sentinel_password_file"},
+    {"redis+cluster://h",
+     "timeout, health_check, reconnect, fence_retention, layout, client_info, password_file"},
     {"rediss+cluster://h", "timeout, health_check, reconnect, fence_retention, layout, "
-                           "client_info, ca, cert, key, verify"},
-    {"redlock://a,b,c", "timeout, health_check, reconnect, fence_retention, quorum, client_info"},
+                           "client_info, password_file, ca, cert, key, verify"},
+    {"redlock://a,b,c",
+     "timeout, health_check, reconnect, fence_retention, quorum, client_info, password_file"},
     {"memory:n", "fence_retention"},
 };
 
@@ -91,7 +96,8 @@ const parameter parameters[] = {{"timeout", "100"},      {"health_check", "100"}
                                 {"client_info", "off"},  {"ca", "a"},
                                 {"verify", "none"},      {"db", "1"},
                                 {"quorum", "2"},         {"sentinel_user", "a"},
-                                {"fence_retention", ""}, {"sentinel_password", "a"}};
+                                {"fence_retention", ""}, {"sentinel_password", "a"},
+                                {"password_file", "a"},  {"sentinel_password_file", "a"}};
 
 } // namespace
 

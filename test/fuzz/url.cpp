@@ -37,8 +37,9 @@ bool same(const redis_config& a, const redis_config& b)
     return a.kind == b.kind && a.addresses == b.addresses && a.unix_socket == b.unix_socket &&
            a.user == b.user && a.password == b.password && a.database == b.database &&
            a.master == b.master && a.sentinel_user == b.sentinel_user &&
-           a.sentinel_password == b.sentinel_password && a.quorum == b.quorum && a.tls == b.tls &&
-           a.tls_verify == b.tls_verify && a.tls_ca_file == b.tls_ca_file &&
+           a.sentinel_password == b.sentinel_password && a.password_file == b.password_file &&
+           a.sentinel_password_file == b.sentinel_password_file && a.quorum == b.quorum &&
+           a.tls == b.tls && a.tls_verify == b.tls_verify && a.tls_ca_file == b.tls_ca_file &&
            a.timeout == b.timeout && a.health_check == b.health_check &&
            a.reconnect == b.reconnect && a.fence_retention == b.fence_retention;
 }
@@ -111,6 +112,10 @@ std::string write(const redis_config& c)
         url += "&cert=" + encoded(c.tls_cert_file) + "&key=" + encoded(c.tls_key_file);
     if (redlock && c.quorum != 0)
         url += "&quorum=" + std::to_string(c.quorum);
+    if (!c.password_file.empty())
+        url += "&password_file=" + encoded(c.password_file);
+    if (!c.sentinel_password_file.empty())
+        url += "&sentinel_password_file=" + encoded(c.sentinel_password_file);
     if (sentinel)
         url += "&sentinel_user=" + encoded(c.sentinel_user) +
                "&sentinel_password=" + encoded(c.sentinel_password);

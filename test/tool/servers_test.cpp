@@ -2,6 +2,7 @@
 #include "server/servers.hpp"
 
 #include "support/cluster_deployment.hpp"
+#include "support/directory.hpp"
 #include "support/redis_server.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -10,6 +11,7 @@
 
 #include <csignal>
 #include <cstddef>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +84,23 @@ BOOST_AUTO_TEST_CASE(server_replies_over_tcp_and_over_a_local_socket)
     BOOST_CHECK_THROW(
         static_cast<void>(servers(context, redis_config(server.unix_url())).connection(0)),
         refused);
+}
+
+BOOST_AUTO_TEST_CASE(password_is_read_from_its_file_for_each_connection)
+{
+    const test::temporary_directory directory;
+    const std::string file = directory.file("password");
+    redis_server server({"--requirepass", "secret"});
+    boost::asio::io_context context;
+    servers found(context, redis_config(server.unix_url() + "?password_file=" + file));
+    BOOST_CHECK_EXCEPTION(static_cast<void>(found.connection(0)), unreachable,
+                          [&](const unreachable& failed) {
+                              return failed.what() == "password_file '" + file +
+                                                          "' cannot be read: No such file or "
+                                                          "directory";
+                          });
+    std::ofstream(file) << "secret\n";
+    BOOST_TEST(found.ask("key", {"PING"}).text == "PONG");
 }
 
 BOOST_AUTO_TEST_CASE(unreachable_server_is_named_and_reconnected_later)

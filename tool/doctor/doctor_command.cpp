@@ -68,6 +68,8 @@ std::string advice_on(std::string_view why)
         return "Make the file readable, or pass another one: ?ca=FILE in the URL.";
     if (says("by TLS"))
         return "Check if this port expects TLS. The scheme without TLS is redis://.";
+    if (says("password_file"))
+        return "Make the file readable, and write the password into it.";
     if (says("WRONGPASS", "invalid password", "NOAUTH", "Client sent AUTH", "ERR AUTH"))
         return "Correct the user and the password in the URL. ACL LIST on the server shows its "
                "users.";

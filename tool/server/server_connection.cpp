@@ -1,5 +1,6 @@
 #include "server_connection.hpp"
 
+#include "redis/config/credentials.hpp"
 #include "redis/connection/settings.hpp"
 
 #include <leasehold/error.hpp>
@@ -271,13 +272,21 @@ struct server_connection::state
 };
 
 connection_settings settings_of(const redis_config& where)
-{
-    return {where, where.user, where.password, where.database};
+try {
+    const redis_config::credentials as = redis_store::credentials_for(where);
+    return {where, as.user, as.password, where.database};
+}
+catch (const std::runtime_error& failed) {
+    throw unreachable(failed.what());
 }
 
 connection_settings sentinel_settings_of(const redis_config& where)
-{
-    return {where, where.sentinel_user, where.sentinel_password, 0};
+try {
+    const redis_config::credentials as = redis_store::sentinel_credentials_for(where);
+    return {where, as.user, as.password, 0};
+}
+catch (const std::runtime_error& failed) {
+    throw unreachable(failed.what());
 }
 
 server_connection::server_connection(asio::io_context& context, const connection_settings& settings,

@@ -46,7 +46,8 @@ struct connection_settings
     std::uint32_t database;
 };
 
-/// Settings for the servers that keep the locks.
+/// Settings for the servers that keep the locks, with the credentials of now.
+/// @throws unreachable The file of the password cannot be read.
 [[nodiscard]] connection_settings settings_of(const redis_config& where);
 /// Settings for the Sentinels.
 [[nodiscard]] connection_settings sentinel_settings_of(const redis_config& where);

@@ -86,6 +86,35 @@ std::string problem_of_tls(const redis_config& c)
     return {};
 }
 
+/// The problem of several sources of one password. It never contains a password.
+std::string problem_of_credentials(const std::string& of, const std::string& user,
+                                   const std::string& password, const std::string& file,
+                                   const redis_config::get_credentials& source)
+{
+    if (has_nul(file))
+        return of + "password_file contains a NUL, must be a path";
+    if (!file.empty() && !password.empty())
+        return wrong_value(of + "password_file", file, "empty with a " + of + "password");
+    if (source && !file.empty())
+        return wrong_value(of + "password_file", file, "empty with " + of + "credentials_source");
+    if (source && (!user.empty() || !password.empty()))
+        return of + "user or " + of + "password is given, must be empty with " + of +
+               "credentials_source";
+    return {};
+}
+
+std::string problem_of_credentials(const redis_config& c)
+{
+    if (c.kind == redis_config::deployment::sentinel) {
+        if (std::string text = problem_of_credentials("sentinel_", c.sentinel_user,
+                                                      c.sentinel_password, c.sentinel_password_file,
+                                                      c.sentinel_credentials_source);
+            !text.empty())
+            return text;
+    }
+    return problem_of_credentials({}, c.user, c.password, c.password_file, c.credentials_source);
+}
+
 std::string problem_of_cluster(const redis_config& c)
 {
     if (c.kind == redis_config::deployment::cluster && c.database != 0)
@@ -168,9 +197,11 @@ std::string problem_of(const redis_config& c)
     // Servers and some clients store a larger number as a negative one.
     if (c.database > 0x7fffffff)
         return wrong_value("database", std::to_string(c.database), "0 to 2147483647");
-    for (const auto& check :
-         {problem_of_place, problem_of_sentinel, problem_of_tls, problem_of_cluster,
-          problem_of_address_map, problem_of_quorum, problem_of_times, problem_of_retention}) {
+    using check_type = std::string (*)(const redis_config&);
+    for (const check_type check :
+         {check_type(problem_of_credentials), problem_of_place, problem_of_sentinel, problem_of_tls,
+          problem_of_cluster, problem_of_address_map, problem_of_quorum, problem_of_times,
+          problem_of_retention}) {
         if (std::string text = check(c); !text.empty())
             return text;
     }

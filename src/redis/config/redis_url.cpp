@@ -61,6 +61,8 @@ void read_parameter(redis_config& to, const std::string& scheme, const std::stri
             refuse_url(name, value, "on or off");
         to.client_info = value == "on";
     }
+    else if (name == "password_file")
+        to.password_file = value;
     else if (name == "db" && scheme == "unix")
         read_database(to, value);
     else if (name == "ca" && tls)
@@ -78,16 +80,18 @@ void read_parameter(redis_config& to, const std::string& scheme, const std::stri
         to.sentinel_user = value;
     else if (name == "sentinel_password" && sentinel)
         to.sentinel_password = value;
+    else if (name == "sentinel_password_file" && sentinel)
+        to.sentinel_password_file = value;
     else {
         std::string allowed = "one of timeout, health_check, reconnect, fence_retention";
         allowed += redlock ? ", quorum" : ", layout";
-        allowed += ", client_info";
+        allowed += ", client_info, password_file";
         if (scheme == "unix")
             allowed += ", db";
         if (tls)
             allowed += ", ca, cert, key, verify";
         if (sentinel)
-            allowed += ", sentinel_user, sentinel_password";
+            allowed += ", sentinel_user, sentinel_password, sentinel_password_file";
         refuse_url("parameter", name, allowed);
     }
 }

@@ -1,11 +1,15 @@
 #include "redis/connection/reconnecting_connection.hpp"
 
+#include "redis/config/credentials.hpp"
 #include "redis/connection/reconnect_pause.hpp"
 #include "redis/connection/settings.hpp"
 #include "redis/protocol/reply.hpp"
 
+#include <boost/asio/post.hpp>
 #include <boost/redis/error.hpp>
 
+#include <exception>
+#include <new>
 #include <utility>
 
 namespace leasehold::redis_store {
@@ -13,7 +17,8 @@ namespace leasehold::redis_store {
 reconnecting_connection::reconnecting_connection(environment& from,
                                                  const asio::any_io_executor& strand,
                                                  const redis_config& settings)
-    : settings_(connection_settings(settings)),
+    : where_(settings),
+      settings_(connection_settings(settings)),
       pause_(settings.reconnect),
       strand_(strand),
       connection_(from.make_connection(
@@ -69,10 +74,32 @@ void reconnecting_connection::attempt()
     reset_reason_ = {};
     next_pause_.reset();
     running_ = true;
+    if (!prepare())
+        return asio::post(strand_, [self = shared_from_this()] { self->on_end({}); });
     connection_->run(settings_,
                      [self = shared_from_this()](error_code error) { self->on_end(error); });
     if (observer_ != nullptr)
         observer_->on_attempt();
+}
+
+/// Sets the first commands, with the credentials of now. Returns false if there are none.
+bool reconnecting_connection::prepare()
+{
+    try {
+        write_setup(settings_, where_);
+        return true;
+    }
+    catch (const std::bad_alloc&) {
+        throw;
+    }
+    catch (const std::exception& failed) {
+        reset_words_ = failed.what();
+    }
+    catch (...) {
+        reset_words_ = "credentials_source threw an exception that is no std::exception";
+    }
+    reset_reason_ = errc::store_unavailable;
+    return false;
 }
 
 void reconnecting_connection::on_end(error_code error)
@@ -100,6 +127,10 @@ error_code reconnecting_connection::reason(error_code error, std::string_view sa
     if (reset_reason_)
         return reset_reason_;
     const error_code told = said.empty() ? error_code() : error_code(classify(said));
+    const bool by_sentinels = error == boost::redis::error::sentinel_resolve_failed;
+    if (is_login_rejected(said) &&
+        (by_sentinels ? may_change_sentinel_credentials(where_) : may_change_credentials(where_)))
+        return errc::store_refused; // the next password may be accepted
     if (told == condition::bad_request)
         return told;
     if (error == boost::redis::error::resp3_hello)

@@ -84,9 +84,11 @@ private:
     void attempt();
     void receive();
     void on_end(error_code error);
+    [[nodiscard]] bool prepare();
     error_code reason(error_code error, std::string_view said) const;
 
-    const boost::redis::config settings_;
+    const redis_config where_;
+    boost::redis::config settings_;
     const std::chrono::milliseconds pause_;
     connection_observer* observer_ = nullptr;
     bool running_ = false;

@@ -1,6 +1,7 @@
 #include "redis/connection/settings.hpp"
 
 #include "base/url.hpp"
+#include "redis/config/credentials.hpp"
 
 #include <leasehold/error.hpp>
 
@@ -16,13 +17,13 @@
 namespace leasehold::redis_store {
 namespace {
 
-boost::redis::request hello(const std::string& user, const std::string& password)
+boost::redis::request hello(const redis_config::credentials& as)
 {
     boost::redis::request result;
-    if (user.empty() && password.empty())
+    if (as.user.empty() && as.password.empty())
         result.hello();
     else
-        result.hello(user.empty() ? "default" : user, password);
+        result.hello(as.user.empty() ? "default" : as.user, as.password);
     return result;
 }
 
@@ -41,14 +42,10 @@ boost::redis::config connection_settings(const redis_config& settings)
     result.use_ssl = settings.tls;
     result.unix_socket = settings.unix_socket;
     result.use_setup = true;
-    result.setup = hello(settings.user, settings.password);
-    if (settings.database != 0)
-        result.setup.push("SELECT", settings.database);
     if (settings.kind == redis_config::deployment::sentinel) {
         for (const redis_config::address& each : settings.addresses)
             result.sentinel.addresses.push_back({each.host, std::to_string(each.port)});
         result.sentinel.master_name = settings.master;
-        result.sentinel.setup = hello(settings.sentinel_user, settings.sentinel_password);
         result.sentinel.use_ssl = settings.tls;
         result.sentinel.resolve_timeout = settings.timeout;
         result.sentinel.connect_timeout = settings.timeout;
@@ -65,6 +62,15 @@ boost::redis::config connection_settings(const redis_config& settings)
     result.health_check_interval = settings.health_check;
     result.reconnect_wait_interval = {};
     return result;
+}
+
+void write_setup(boost::redis::config& to, const redis_config& settings)
+{
+    to.setup = hello(credentials_for(settings));
+    if (settings.database != 0)
+        to.setup.push("SELECT", settings.database);
+    if (settings.kind == redis_config::deployment::sentinel)
+        to.sentinel.setup = hello(sentinel_credentials_for(settings));
 }
 
 boost::asio::ssl::context tls_settings(const redis_config& settings)

@@ -174,6 +174,14 @@ bool is_not_serving(std::string_view text)
            text.starts_with("BUSY ") || text.starts_with("MASTERDOWN");
 }
 
+bool is_login_rejected(std::string_view text)
+{
+    constexpr std::array<std::string_view, 5> rejections{
+        "WRONGPASS", "NOAUTH", "ERR invalid password", "ERR Client sent AUTH", "ERR AUTH"};
+    return std::any_of(rejections.begin(), rejections.end(),
+                       [&](std::string_view each) { return text.starts_with(each); });
+}
+
 bool is_read_only(std::string_view text)
 {
     const known* code = code_of(text);

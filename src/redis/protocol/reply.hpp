@@ -46,6 +46,9 @@ std::string_view find_words(std::string_view text);
 /// script, or has lost its master.
 bool is_not_serving(std::string_view text);
 
+/// Whether it is the reply of a server that rejects the user or the password, or requires them.
+bool is_login_rejected(std::string_view text);
+
 /// Whether it is the reply of a server that was a master and is not any more.
 bool is_read_only(std::string_view text);
 
