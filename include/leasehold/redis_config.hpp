@@ -164,7 +164,8 @@ struct LEASEHOLD_REDIS_EXPORT redis_config
     std::string tls_cert_file;
     std::string tls_key_file; ///< The key of `tls_cert_file` in PEM form, without a password.
 
-    /// Timeout of one attempt to connect, and of one command. Range: 10 ms to 10 min.
+    /// Timeout of one attempt to connect, and of one command. Range: 10 ms to 10 min. Of several
+    /// Sentinels, the next one is queried earlier: see `docs/choosing/deployments.md`.
     std::chrono::milliseconds timeout{5'000};
     /// Time without data after which a connection is checked. It is closed after the same time
     /// without a reply. Range: 10 ms to 10 min.

@@ -478,6 +478,36 @@ BOOST_AUTO_TEST_CASE(first_reason_to_close_a_connection_is_reported)
     BOOST_TEST(f.seen.down.back().second == "");
 }
 
+// Sentinels may be slow, so the next attempt gives each more time.
+BOOST_AUTO_TEST_CASE(each_sentinel_has_more_time_after_an_attempt_without_an_answer)
+{
+    using milliseconds = std::chrono::milliseconds;
+    const auto times = [](const std::string& hosts, const std::string& timeout) {
+        owned_fixture f(("redis+sentinel://" + hosts + "/master?timeout=" + timeout).c_str());
+        std::vector<long> all;
+        const auto next = [&](error_code ended) {
+            const auto& sentinel = f.side->settings.sentinel;
+            all.push_back(static_cast<long>(sentinel.request_timeout / milliseconds(1)));
+            BOOST_TEST((sentinel.connect_timeout == sentinel.request_timeout));
+            BOOST_TEST((sentinel.resolve_timeout == sentinel.request_timeout));
+            BOOST_TEST((sentinel.ssl_handshake_timeout == sentinel.request_timeout));
+            BOOST_TEST((f.side->settings.connect_timeout == milliseconds(std::stoi(timeout))));
+            f.side->end(ended);
+            f.advance(milliseconds(1'000));
+        };
+        for (int i = 0; i < 4; ++i)
+            next(boost::redis::error::sentinel_resolve_failed);
+        next(asio::error::connection_refused); // of the master
+        next(asio::error::eof);
+        return all;
+    };
+    using list = std::vector<long>;
+    BOOST_TEST(times("a,b,c", "3000") == (list{450, 900, 1800, 3000, 3000, 450}));
+    BOOST_TEST(times("a,b,c,d,e", "5000") == (list{225, 450, 900, 1800, 3600, 225}));
+    BOOST_TEST(times("a,b", "500") == (list{500, 500, 500, 500, 500, 500}));
+    BOOST_TEST(times("a", "3000") == (list{3000, 3000, 3000, 3000, 3000, 3000}));
+}
+
 BOOST_AUTO_TEST_CASE(failed_attempt_is_reported_with_the_message_of_the_server)
 {
     owned_fixture f;

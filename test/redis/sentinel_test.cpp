@@ -243,3 +243,30 @@ BOOST_AUTO_TEST_CASE(master_is_reached_at_the_address_of_the_address_map)
     BOOST_TEST(held.valid());
     BOOST_TEST(gateway.count().accepted > 0u);
 }
+
+// Stopped Sentinels accept connections and do not answer. The client does not wait for their whole
+// timeout, neither at its start nor when it reconnects.
+BOOST_AUTO_TEST_CASE(stopped_sentinels_hardly_delay_a_connection)
+{
+    sentinel_deployment deployment;
+    deployment.pause_sentinel(0);
+    deployment.pause_sentinel(1);
+    redis_config settings = at(deployment.url());
+    settings.timeout = 10s;
+    const auto seconds_for = [](auto action) {
+        const auto begin = std::chrono::steady_clock::now();
+        action();
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    client_thread user(settings);
+    lease held;
+    BOOST_TEST(seconds_for([&] { held = take(user); }) < 5);
+    user.seen().clear();
+    deployment.master().connect().command({"CLIENT", "KILL", "TYPE", "normal"});
+    BOOST_TEST(seconds_for([&] { user.seen().wait_for(kind::connected); }) < 5);
+    user.seen().wait_for(kind::renewed);
+    BOOST_TEST(held.valid());
+    BOOST_TEST(!user.release(std::move(held)));
+    deployment.resume_sentinel(0);
+    deployment.resume_sentinel(1);
+}

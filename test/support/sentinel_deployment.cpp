@@ -197,6 +197,16 @@ void sentinel_deployment::kill_sentinel(std::size_t index)
     sentinels_.at(index)->process.kill();
 }
 
+void sentinel_deployment::pause_sentinel(std::size_t index)
+{
+    sentinels_.at(index)->process.pause();
+}
+
+void sentinel_deployment::resume_sentinel(std::size_t index)
+{
+    sentinels_.at(index)->process.resume();
+}
+
 void sentinel_deployment::start_sentinel(std::size_t index)
 {
     sentinels_.at(index)->start();

@@ -57,6 +57,8 @@ public:
     void wait_for_new_master();
 
     void kill_sentinel(std::size_t index);
+    void pause_sentinel(std::size_t index); ///< It accepts connections and does not answer.
+    void resume_sentinel(std::size_t index);
     void start_sentinel(std::size_t index); ///< Starts it again, with its saved state.
 
     /// Waits until all Sentinels name one server that the other two follow. `master()` then returns

@@ -4,11 +4,13 @@
 #include "support/cluster_deployment.hpp"
 #include "support/directory.hpp"
 #include "support/redis_server.hpp"
+#include "support/sentinel_deployment.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <fstream>
@@ -126,6 +128,28 @@ BOOST_AUTO_TEST_CASE(unreachable_server_is_named_and_reconnected_later)
     BOOST_TEST(found.ask("key", {"PING"}).text == "PONG");
     server.kill();
     fails("");
+}
+
+BOOST_AUTO_TEST_CASE(stopped_sentinels_hardly_delay_a_command)
+{
+    test::sentinel_deployment deployment;
+    deployment.pause_sentinel(0);
+    deployment.pause_sentinel(1);
+    boost::asio::io_context context;
+    const auto begin = std::chrono::steady_clock::now();
+    servers found(context, redis_config(deployment.url() + "?timeout=10000"));
+    BOOST_TEST(found.ask("key", {"PING"}).text == "PONG");
+    BOOST_TEST((std::chrono::steady_clock::now() - begin < std::chrono::seconds(5)));
+
+    // If none answers in that time, each gets the whole time.
+    deployment.pause_sentinel(2);
+    BOOST_CHECK_EXCEPTION(servers(context, redis_config(deployment.url() + "?timeout=600")),
+                          unreachable, [](const unreachable& failed) {
+                              return std::string_view(failed.what()).find("within 600 ms") !=
+                                     std::string_view::npos;
+                          });
+    for (std::size_t i = 0; i < deployment.sentinel_count; ++i)
+        deployment.resume_sentinel(i);
 }
 
 BOOST_AUTO_TEST_CASE(signal_ends_the_wait_for_a_reply)

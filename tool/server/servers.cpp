@@ -1,6 +1,7 @@
 #include "servers.hpp"
 
 #include "redis/cluster/topology.hpp"
+#include "redis/connection/sentinel_patience.hpp"
 #include "redis/protocol/redirection.hpp"
 #include "redis/protocol/slot.hpp"
 
@@ -80,14 +81,27 @@ std::vector<redis_config::address> servers::find_masters()
 
 redis_config::address servers::find_by_sentinels()
 {
-    return first_that_answers(where_.addresses, [&](const redis_config::address& at) {
-        server_connection sentinel(context_, sentinel_settings_of(where_), at);
+    connection_settings settings = sentinel_settings_of(where_);
+    const auto ask = [&](const redis_config::address& at) {
+        server_connection sentinel(context_, settings, at);
         const resp_value answer = sentinel.demand(
             {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", where_.master});
         if (answer.items.size() != 2)
             throw refused(sentinel.name() + " knows no master '" + where_.master + "'");
         return read_address(answer.items[0], answer.items[1]);
-    });
+    };
+    // A Sentinel that hangs delays the command only if no other one names the master.
+    const auto patience = redis_store::sentinel_patience(where_.timeout, where_.addresses.size());
+    if (patience.current() < where_.timeout) {
+        settings.where.timeout = patience.current();
+        try {
+            return first_that_answers(where_.addresses, ask);
+        }
+        catch (const unreachable&) {
+            settings.where.timeout = where_.timeout;
+        }
+    }
+    return first_that_answers(where_.addresses, ask);
 }
 
 std::vector<redis_config::address> servers::find_in_cluster()

@@ -19,6 +19,7 @@ reconnecting_connection::reconnecting_connection(environment& from,
                                                  const redis_config& settings)
     : where_(settings),
       settings_(connection_settings(settings)),
+      patience_(settings.timeout, settings.addresses.size()),
       pause_(settings.reconnect),
       strand_(strand),
       connection_(from.make_connection(
@@ -87,6 +88,7 @@ bool reconnecting_connection::prepare()
 {
     try {
         write_setup(settings_, where_);
+        limit_sentinels(settings_, patience_.current());
         return true;
     }
     catch (const std::bad_alloc&) {
@@ -105,6 +107,10 @@ bool reconnecting_connection::prepare()
 void reconnecting_connection::on_end(error_code error)
 {
     running_ = false;
+    if (error == boost::redis::error::sentinel_resolve_failed)
+        patience_.none_answered();
+    else
+        patience_.one_answered();
     // Requests that came too late for this connection must not wait for the next one.
     connection_->cancel(boost::redis::operation::exec);
     pushes_.clear();

@@ -6,6 +6,7 @@
 #include "redis/connection/connection.hpp"
 #include "redis/connection/environment.hpp"
 #include "redis/connection/push_inbox.hpp"
+#include "redis/connection/sentinel_patience.hpp"
 
 #include <leasehold/error.hpp>
 #include <leasehold/redis_config.hpp>
@@ -89,6 +90,7 @@ private:
 
     const redis_config where_;
     boost::redis::config settings_;
+    sentinel_patience patience_;
     const std::chrono::milliseconds pause_;
     connection_observer* observer_ = nullptr;
     bool running_ = false;

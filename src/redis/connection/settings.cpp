@@ -36,6 +36,14 @@ boost::redis::request hello(const redis_config::credentials& as)
 
 } // namespace
 
+void limit_sentinels(boost::redis::config& of, std::chrono::milliseconds patience) noexcept
+{
+    of.sentinel.resolve_timeout = patience;
+    of.sentinel.connect_timeout = patience;
+    of.sentinel.ssl_handshake_timeout = patience;
+    of.sentinel.request_timeout = patience;
+}
+
 boost::redis::config connection_settings(const redis_config& settings)
 {
     boost::redis::config result;
@@ -47,10 +55,7 @@ boost::redis::config connection_settings(const redis_config& settings)
             result.sentinel.addresses.push_back({each.host, std::to_string(each.port)});
         result.sentinel.master_name = settings.master;
         result.sentinel.use_ssl = settings.tls;
-        result.sentinel.resolve_timeout = settings.timeout;
-        result.sentinel.connect_timeout = settings.timeout;
-        result.sentinel.ssl_handshake_timeout = settings.timeout;
-        result.sentinel.request_timeout = settings.timeout;
+        limit_sentinels(result, settings.timeout);
     }
     else if (settings.unix_socket.empty()) {
         result.addr = {settings.addresses.front().host,

@@ -10,6 +10,7 @@
 
 #include <openssl/ssl.h>
 
+#include <chrono>
 #include <string>
 
 namespace leasehold::redis_store {
@@ -22,6 +23,9 @@ namespace leasehold::redis_store {
 /// Writes the first commands of a connection, with the credentials of now.
 /// @throws As `credentials_for`.
 LEASEHOLD_REDIS_EXPORT void write_setup(boost::redis::config& to, const redis_config& settings);
+
+/// Limits each step of the answer of one Sentinel.
+void limit_sentinels(boost::redis::config& of, std::chrono::milliseconds patience) noexcept;
 
 /// @throws boost::system::system_error `errc::invalid_option` if a file cannot be read.
 LEASEHOLD_REDIS_EXPORT boost::asio::ssl::context tls_settings(const redis_config& settings);
