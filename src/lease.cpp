@@ -51,6 +51,20 @@ void release_in_background(lease_state_ptr given) noexcept
     }
 }
 
+void detach_in_background(lease_state_ptr given) noexcept
+{
+    client_state& client = client_of(*given);
+    given->detach(); // first: a shutdown that is faster than the strand must not release it
+    if (given->released() || client.gone())
+        return;
+    try {
+        client.carry([given, &client] { client.detach(*given); });
+    }
+    catch (...) {
+        lease_state::abandon(std::move(given));
+    }
+}
+
 const asio::any_io_executor& executor_of(const lease_state_ptr& of) noexcept
 {
     static const asio::any_io_executor no_client = asio::system_executor();

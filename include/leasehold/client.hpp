@@ -32,7 +32,7 @@ struct client_stats
     std::uint64_t acquired = 0; ///< Leases granted, including handoffs.
     std::uint64_t handed_over =
         0;                      ///< Of `acquired`: local handoffs, without a request to the store.
-    std::uint64_t released = 0; ///< Leases released.
+    std::uint64_t released = 0; ///< Leases released or detached.
     std::uint64_t lost = 0;     ///< Leases lost.
     std::uint64_t renewed = 0;  ///< Renewals confirmed.
     std::uint64_t renewals_failed = 0; ///< Renewals that were not confirmed and are retried.

@@ -31,6 +31,7 @@ using void_handler = bound_handler<void(error_code)>;
 LEASEHOLD_EXPORT void start_release(void_handler&&, lease);
 LEASEHOLD_EXPORT void start_wait_lost(void_handler&&, lease_state_ptr);
 LEASEHOLD_EXPORT void release_in_background(lease_state_ptr) noexcept;
+LEASEHOLD_EXPORT void detach_in_background(lease_state_ptr) noexcept;
 
 /// Distinguishes `async_lock(token)` from `async_lock(details)`.
 template <class Token>
@@ -50,8 +51,8 @@ concept token_argument = !std::same_as<std::remove_cvref_t<Token>, diagnostics>;
 /// operations of the lease. Do not move or destroy the object concurrently with any other use of
 /// it.
 /// @par Operations on no lease
-/// A default-constructed, moved-from or released lease refers to no lock and no client. Its
-/// operations complete with `errc::not_owner` on the handler's associated executor. A handler
+/// A default-constructed, moved-from, released or detached lease refers to no lock and no client.
+/// Its operations complete with `errc::not_owner` on the handler's associated executor. A handler
 /// without one runs on a thread of the system executor.
 /// @par Limits of a lease
 /// A paused process may resume after its lease has ended, and write before it checks the lease.
@@ -111,7 +112,7 @@ public:
     [[nodiscard]] LEASEHOLD_EXPORT std::string name() const;
 
     /// Whether this object has a lease, valid or lost. False if it is default-constructed, moved
-    /// from, or released.
+    /// from, released, or detached.
     [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
     /// The executor of handlers that have none of their own: see `client::get_executor`. The system
@@ -131,7 +132,8 @@ public:
     ///  - `errc::silent`: no heartbeat of the client was confirmed for
     ///    `lock_options::dead_holder_grace`.
     ///  - `errc::shut_down`: the client was shut down.
-    ///  - `asio::error::operation_aborted`: cancelled, or the lease was released or destroyed.
+    ///  - `asio::error::operation_aborted`: cancelled, or the lease was released, detached or
+    ///    destroyed.
     /// @par Cancellation
     /// All types, at any time. The lease is not affected.
     /// @par Completion
@@ -191,6 +193,35 @@ public:
     auto async_release(diagnostics& details, Token&& token = Token())
     {
         return release(&details, std::forward<Token>(token));
+    }
+
+    /// Stops the renewal, and leaves the lock in the store until its TTL ends. After this call the
+    /// object has no lease.
+    ///
+    /// For short jobs that several machines start at the same time: a machine whose clock is behind
+    /// finds the lock held, and does not run the job again.
+    ///
+    /// The lock stays in the store
+    ///  - at least until `deadline()`. Right after the grant, that is `lock_options::lease_time`,
+    ///    minus the margin for clock drift; at least half of it if another waiter of this client
+    ///    handed the lock over.
+    ///  - at most for `lock_options::lease_time` after this call.
+    ///
+    /// With `lock_options::dead_holder_grace`, another client may get the lock after this grace.
+    ///
+    /// The client does not release the lock, not even when it shuts down or is destroyed, because
+    /// the lock is meant to outlive the program. Other waiters of this client wait for it as those
+    /// of other clients do. If the lease was lost before, this call has no effect on the store.
+    ///
+    /// Outstanding `async_wait_lost` complete with `operation_aborted`. `observer::released` is
+    /// called. In the work of `with_lock`, a detached lease ends the work, as a released one does.
+    /// @par Threads
+    /// The client detaches the lease in the background, on its own strand. One renewal may still be
+    /// sent before that. A later shutdown of the client never overtakes it.
+    void detach() noexcept
+    {
+        if (state_)
+            detail::detach_in_background(std::move(state_));
     }
 
 private:

@@ -105,7 +105,8 @@ public:
                       error_code /*reason*/, const diagnostics& /*details*/) noexcept
     {}
 
-    /// A holder released its lease. Called when the release begins.
+    /// A holder released its lease, or detached it (`lease::detach`). Called when the release
+    /// begins.
     /// @param held Since the grant.
     virtual void released(std::string_view /*name*/, std::uint64_t /*fence*/,
                           duration /*held*/) noexcept

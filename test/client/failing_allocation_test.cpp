@@ -498,6 +498,17 @@ BOOST_AUTO_TEST_CASE(failed_allocation_in_a_lease_destructor_delays_the_release)
     BOOST_TEST(all.made_good > 0); // the release is sent with the next renewal
 }
 
+BOOST_AUTO_TEST_CASE(failed_allocation_in_a_detach_delays_it)
+{
+    const summary all = fail_each([](scene& s) {
+        s.held = s.take(*s.one);
+        s.held.async_wait_lost(s.handler());
+        s.act = [&s] { s.held.detach(); };
+    });
+    BOOST_TEST(all.by_call == 0);
+    BOOST_TEST(all.made_good > 0); // the lease ends instead of its next renewal
+}
+
 BOOST_AUTO_TEST_CASE(failed_allocation_in_a_wait_for_a_loss_orphans_no_lock)
 {
     fail_each([](scene& s) {

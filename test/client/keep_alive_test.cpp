@@ -65,6 +65,7 @@ public:
 
 private:
     void release(ownership&, const detail::outcome_op_ptr&) override { BOOST_TEST(false); }
+    void detach(ownership&) override { BOOST_TEST(false); }
     void on_kept_alive(ownership& held, error_code why) override
     {
         BOOST_TEST(in_turn());

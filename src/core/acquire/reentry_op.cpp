@@ -211,6 +211,13 @@ void reentries::release(ownership& held, const outcome_op_ptr& op)
     releases.leave(held, {.waiting = op});
 }
 
+void reentries::detach(ownership& held)
+{
+    const ownership_ptr leaving(&held);
+    held.end_released(context);
+    held.stop.emit(asio::cancellation_type::terminal);
+}
+
 void reentries::on_kept_alive(ownership& held, error_code why)
 {
     if (why == asio::error::operation_aborted)

@@ -102,6 +102,7 @@ public:
 
 private:
     void release(ownership& held, const outcome_op_ptr& op) override;
+    void detach(ownership& held) override;
     void on_kept_alive(ownership& held, error_code why) override;
 
     watchdog& kept_by_;

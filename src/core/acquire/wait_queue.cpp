@@ -194,6 +194,15 @@ void wait_queue::release(ownership& held, const outcome_op_ptr& op)
     releases().leave(held, {.waiting = op, .told = this});
 }
 
+void wait_queue::detach(ownership& held)
+{
+    const ownership_ptr leaving(&held);
+    held.end_released(context());
+    held.stop.emit(asio::cancellation_type::terminal);
+    on_leaving();
+    on_left(nullptr, {}, {});
+}
+
 void wait_queue::on_kept_alive(ownership& held, error_code why)
 {
     if (why == asio::error::operation_aborted)

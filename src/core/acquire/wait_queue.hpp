@@ -233,6 +233,7 @@ public:
 
 private:
     void release(ownership& held, const outcome_op_ptr& op) override;
+    void detach(ownership& held) override;
     void on_kept_alive(ownership& held, error_code why) override;
     bool hand_over(ownership& held);
     void grant(ownership& held, std::uint64_t fence, bool handed_over);

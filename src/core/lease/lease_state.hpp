@@ -56,6 +56,13 @@ public:
         return abandoned_.load(std::memory_order_relaxed);
     }
 
+    /// Called when the holder detaches its lease. From then on the client does not release it.
+    void detach() noexcept { detached_.store(true, std::memory_order_relaxed); }
+    [[nodiscard]] bool detached() const noexcept
+    {
+        return detached_.load(std::memory_order_relaxed);
+    }
+
     // On the strand.
     /// The reason of a loss; no error if the lease was released.
     [[nodiscard]] error_code loss() const noexcept;
@@ -98,6 +105,7 @@ private:
 
     std::atomic<std::int16_t> ended_ = running; ///< Written on the strand.
     std::atomic<bool> abandoned_ = false;
+    std::atomic<bool> detached_ = false;
     boost::intrusive::list<wait_op, boost::intrusive::constant_time_size<false>> waits_;
 };
 

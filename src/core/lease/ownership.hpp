@@ -103,6 +103,9 @@ public:
         /// @param op Completes with the result of the release; may be null.
         virtual void release(ownership& held, const outcome_op_ptr& op) = 0;
 
+        /// Ends its lease for the holder. The lock stays in the store until its TTL ends.
+        virtual void detach(ownership& held) = 0;
+
         /// The completion handler of its keep-alive. `why`: `operation_aborted` if its slot was
         /// emitted on, otherwise the `errc` for which the lease was lost.
         virtual void on_kept_alive(ownership& held, error_code why) = 0;

@@ -253,7 +253,9 @@ void watchdog::on_due(ownership& held)
     const auto now = context_.turn_time();
     if (held.current() != nullptr && held.current()->abandoned()) {
         check(held);
-        if (!held.life.ended())
+        if (!held.life.ended() && held.current()->detached())
+            held.belongs_to().detach(held);
+        else if (!held.life.ended())
             held.belongs_to().release(held, nullptr);
         return;
     }
