@@ -16,18 +16,18 @@ constexpr std::string_view the_end = "this is where the monitor ends";
 command_monitor::command_monitor(const std::string& socket)
 {
     const asio::local::stream_protocol::endpoint server(socket);
-    told_.connect(server);
+    monitor_.connect(server);
     asking_.connect(server);
-    asio::write(told_, asio::buffer(std::string_view("MONITOR\r\n")));
+    asio::write(monitor_, asio::buffer(std::string_view("MONITOR\r\n")));
     std::string answer;
-    asio::read_until(told_, asio::dynamic_buffer(answer), '\n');
+    asio::read_until(monitor_, asio::dynamic_buffer(answer), '\n');
     thread_ = std::jthread([this] { listen(); });
 }
 
 command_monitor::~command_monitor()
 {
     boost::system::error_code ignored;
-    told_.shutdown(asio::socket_base::shutdown_both, ignored); // ends the thread
+    monitor_.shutdown(asio::socket_base::shutdown_both, ignored); // ends the thread
 }
 
 command_monitor::counts command_monitor::end()
@@ -41,7 +41,7 @@ void command_monitor::listen()
 {
     std::string unread;
     boost::system::error_code ended;
-    while (const std::size_t size = asio::read_until(told_, asio::dynamic_buffer(unread), '\n',
+    while (const std::size_t size = asio::read_until(monitor_, asio::dynamic_buffer(unread), '\n',
                                                      ended)) {
         if (!tell(std::string_view(unread).substr(0, size)))
             return;

@@ -38,7 +38,7 @@ private:
     bool tell(std::string_view line);
 
     boost::asio::io_context context_{1}; // never runs
-    boost::asio::local::stream_protocol::socket told_{context_};
+    boost::asio::local::stream_protocol::socket monitor_{context_};
     boost::asio::local::stream_protocol::socket asking_{context_};
     counts seen_;
     std::jthread thread_; // ends after `end`, or with the connection

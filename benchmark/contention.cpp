@@ -67,10 +67,10 @@ asio::awaitable<void> look(raw_client& raw, steady::time_point end, sampling& se
 std::string describe(const contest& of)
 {
     const std::string clients = grouped(of.processes * of.clients);
-    const std::string who = of.clients == 1
-                                ? clients + " processes"
-                                : clients + " clients in " + grouped(of.processes) + " processes";
-    return who + " x " + grouped(of.tasks) + (of.tasks == 1 ? " task" : " tasks") +
+    const std::string crew_text = of.clients == 1 ? clients + " processes"
+                                                  : clients + " clients in " +
+                                                        grouped(of.processes) + " processes";
+    return crew_text + " x " + grouped(of.tasks) + (of.tasks == 1 ? " task" : " tasks") +
            (of.local_handoff ? "" : ", no local handoff");
 }
 

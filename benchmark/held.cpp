@@ -24,7 +24,7 @@ asio::awaitable<void> take(client& locks, lock_options options, std::size_t firs
     }
 }
 
-asio::awaitable<void> give_back(std::size_t first, std::vector<lease>& leases)
+asio::awaitable<void> release_all(std::size_t first, std::vector<lease>& leases)
 {
     for (std::size_t i = first; i < leases.size(); i += takers)
         co_await leases[i].async_release();
@@ -43,7 +43,7 @@ void give_all_back(asio::io_context& context, std::vector<lease>& leases)
 {
     crew all(context);
     for (std::size_t i = 0; i < takers; ++i)
-        all.add(give_back(i, leases));
+        all.add(release_all(i, leases));
     all.wait();
 }
 

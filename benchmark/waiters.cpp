@@ -15,13 +15,13 @@ namespace leasehold::benchmark {
 namespace {
 
 // Repeatedly waits for the lock and releases it, until its client stops.
-asio::awaitable<void> stand_in_line(client& locks, lock_options options, std::uint64_t& turns)
+asio::awaitable<void> wait_in_queue(client& locks, lock_options options, std::uint64_t& grants)
 {
     const mutex shared(locks, "waiters", options);
     try {
         for (;;) {
             lease held = co_await shared.async_lock();
-            ++turns;
+            ++grants;
             co_await held.async_release();
         }
     }
@@ -38,7 +38,7 @@ asio::awaitable<void> hold(client& locks, lease& held)
     held = co_await shared.async_lock();
 }
 
-asio::awaitable<void> give_back(lease& held)
+asio::awaitable<void> release_all(lease& held)
 {
     co_await held.async_release();
 }
@@ -59,12 +59,12 @@ struct layout
     std::size_t each;
 };
 
-void measure(section& out, const setting& where, const layout& who, bool locally)
+void measure(section& out, const setting& where, const layout& load, bool locally)
 {
     const steady::duration time = std::chrono::milliseconds(where.quick ? 100 : 5'000);
-    const std::string situation = grouped(who.clients) +
-                                  (who.clients == 1 ? " client, " : " clients, ") +
-                                  grouped(who.each) + " waiters each";
+    const std::string situation = grouped(load.clients) +
+                                  (load.clients == 1 ? " client, " : " clients, ") +
+                                  grouped(load.each) + " waiters each";
     std::cerr << "waiters: " << situation << (locally ? "" : ", no local handoff") << '\n';
 
     lock_options options;
@@ -76,15 +76,15 @@ void measure(section& out, const setting& where, const layout& who, bool locally
     lease held;
     run(context, hold(elsewhere.locks(), held));
 
-    std::uint64_t turns = 0;
+    std::uint64_t grants = 0;
     crew line(context);
     std::vector<std::unique_ptr<session>> sessions;
-    for (std::size_t i = 0; i < who.clients; ++i) {
+    for (std::size_t i = 0; i < load.clients; ++i) {
         sessions.push_back(std::make_unique<session>(context, where.redis_url()));
-        for (std::size_t j = 0; j < who.each; ++j)
-            line.add(stand_in_line(sessions.back()->locks(), options, turns));
+        for (std::size_t j = 0; j < load.each; ++j)
+            line.add(wait_in_queue(sessions.back()->locks(), options, grants));
     }
-    run(context, all_wait(sessions, who.each));
+    run(context, all_wait(sessions, load.each));
 
     const auto sent_in = [&](steady::duration how_long) {
         command_monitor sent(where.socket);
@@ -104,7 +104,7 @@ void measure(section& out, const setting& where, const layout& who, bool locally
         run(context, server_cpu(raw, served));
         const double cpu = cpu_seconds();
         run(context, pause(time));
-        const double us = 1e6 / took / static_cast<double>(who.clients);
+        const double us = 1e6 / took / static_cast<double>(load.clients);
         out.add(situation, "CPU while they wait", (cpu_seconds() - cpu) * us,
                 "us per second and client");
         run(context, server_cpu(raw, served_by_then));
@@ -112,17 +112,17 @@ void measure(section& out, const setting& where, const layout& who, bool locally
                 "us per second and client");
     }
 
-    run(context, give_back(held));
-    turns = 0;
+    run(context, release_all(held));
+    grants = 0;
     const steady::time_point begin = steady::now();
     run(context, pause(time));
     const double took = seconds(steady::now() - begin);
     const std::string how = locally ? ", default options" : ", no local handoff";
-    out.add(situation, "handoffs" + how, static_cast<double>(turns) / took, "per second");
-    turns = 0;
+    out.add(situation, "handoffs" + how, static_cast<double>(grants) / took, "per second");
+    grants = 0;
     const auto sent = sent_in(time / 5);
     out.add(situation, "commands" + how,
-            static_cast<double>(sent.commands) / static_cast<double>(turns), "per handoff");
+            static_cast<double>(sent.commands) / static_cast<double>(grants), "per handoff");
 
     session::close(context, sessions); // ends all waits
     line.wait();
@@ -139,9 +139,9 @@ section waiters(const setting& where)
     const std::array<layout, 2> layouts = where.quick
                                               ? std::array<layout, 2>{{{1, 20}, {4, 5}}}
                                               : std::array<layout, 2>{{{1, 10'000}, {100, 100}}};
-    for (const layout& who : layouts) {
-        measure(out, where, who, true);
-        measure(out, where, who, false);
+    for (const layout& load : layouts) {
+        measure(out, where, load, true);
+        measure(out, where, load, false);
     }
     return out;
 }

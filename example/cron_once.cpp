@@ -206,8 +206,8 @@ private:
 
     asio::awaitable<void> listen(asio::io_context& context, journal& written, std::size_t index)
     {
-        example::lines told(context.get_executor(), candidates_[index].take_output());
-        while (const auto line = co_await told.next()) {
+        example::lines output(context.get_executor(), candidates_[index].take_output());
+        while (const auto line = co_await output.next()) {
             std::istringstream words(*line);
             std::string what;
             std::uint64_t number = 0;

@@ -38,10 +38,10 @@ std::string diagnostics::to_string() const
             .append(")");
     add("key", key, "'");
     add("answered", server_message, "'");
-    std::string who = holder;
+    std::string shown = holder;
     if (const std::string said = text_of(holder_info); !said.empty())
-        who.append(who.empty() ? "" : " ").append("(").append(said).append(")");
-    add("held by client", who, "");
+        shown.append(shown.empty() ? "" : " ").append("(").append(said).append(")");
+    add("held by client", shown, "");
     if (cause)
         add("last request:", cause.message(), "");
     if (waited.count() != 0)

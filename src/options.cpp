@@ -48,8 +48,8 @@ void lock_options::validate() const
     if (handoff_count > 1'000'000)
         refuse_option("handoff_count", std::to_string(handoff_count), "0 to 1000000");
     require("claim_time", claim_time, 10ms, 60s);
-    if (foreign_turns > 100)
-        refuse_option("foreign_turns", std::to_string(foreign_turns), "0 to 100");
+    if (external_share > 100)
+        refuse_option("external_share", std::to_string(external_share), "0 to 100");
     if (replica_acks > 1'000)
         refuse_option("replica_acks", std::to_string(replica_acks), "0 to 1000");
     if (replica_timeout < 0ms)

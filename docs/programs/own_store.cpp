@@ -92,7 +92,7 @@ public:
             return {.result = release_reply::outcome::not_owner};
         there->entries.erase(std::string(request.entry));
         if (!there->entries.empty())
-            return {.result = release_reply::outcome::left};
+            return {.result = release_reply::outcome::still_held};
         rows_.erase(name);
         return {.result = release_reply::outcome::freed, .receivers_known = false};
     }
@@ -169,7 +169,7 @@ public:
     store_traits traits() const noexcept override
     {
         store_traits supported;
-        supported.announces = false; // releases are not announced: waiters poll with backoff
+        supported.publishes = false; // releases are not published: waiters poll with backoff
         return supported;
     }
 

@@ -110,14 +110,14 @@ asio::awaitable<void> fenced_file_server::serve(tcp::socket client)
         co_await http::async_read(client, received, parser, asio::redirect_error(failed));
         if (failed && failed != http::error::body_limit)
             break;
-        response told = with_status(413);
+        response reply = with_status(413);
         if (!failed)
-            told = co_await answer(parser.get());
-        told.version(parser.get().version());
-        told.keep_alive(!failed && parser.get().keep_alive());
-        told.prepare_payload();
-        co_await http::async_write(client, told, asio::redirect_error(failed));
-        if (failed || !told.keep_alive())
+            reply = co_await answer(parser.get());
+        reply.version(parser.get().version());
+        reply.keep_alive(!failed && parser.get().keep_alive());
+        reply.prepare_payload();
+        co_await http::async_write(client, reply, asio::redirect_error(failed));
+        if (failed || !reply.keep_alive())
             break;
     }
     clients_.erase(&client);
@@ -159,14 +159,14 @@ fenced_file_server::response fenced_file_server::write(const std::filesystem::pa
     const std::uint64_t fence = guard::fence_of_http(field_of(asked), result);
     if (!result)
         result = file.replace(fence, asked.body());
-    response told = with_status(guard::http_status(result), result ? result.message() + '\n' : "");
+    response reply = with_status(guard::http_status(result), result ? result.message() + '\n' : "");
     if (result == guard::errc::stale_fence) {
         error_code unreadable;
         const std::uint64_t newest = file.newest_fence(unreadable);
         if (!unreadable)
-            told.set(std::string(guard::http_field), std::to_string(newest));
+            reply.set(std::string(guard::http_field), std::to_string(newest));
     }
-    return told;
+    return reply;
 }
 // [/guard]
 

@@ -51,14 +51,14 @@ public:
 
 private:
     /// Each trader begins with another item, so that conflicts are rare if there are many items.
-    asio::awaitable<void> sell_all(trader& who, int number)
+    asio::awaitable<void> sell_all(trader& seller, int number)
     {
         const thinking thought = [this] { return think(); };
         for (int turn = 0; turn < on_.items; ++turn) {
             const int item = (number * on_.items / on_.traders + turn) % on_.items;
             int retries = 0;
             for (outcome last = outcome::sold; last != outcome::none_left;) {
-                last = co_await who.try_to_sell(item, thought);
+                last = co_await seller.try_to_sell(item, thought);
                 if (last == outcome::conflict) {
                     ++result_.conflicts;
                     result_.most_retries = std::max(result_.most_retries, ++retries);

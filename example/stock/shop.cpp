@@ -111,8 +111,8 @@ private:
 
     asio::awaitable<void> listen(seller_process& seller)
     {
-        lines told(context_->get_executor(), seller.process.take_output());
-        while (const auto line = co_await told.next()) {
+        lines output(context_->get_executor(), seller.process.take_output());
+        while (const auto line = co_await output.next()) {
             std::istringstream words(*line);
             std::string what;
             words >> what;

@@ -30,7 +30,7 @@ struct client_stats
     std::uint64_t held = 0;     ///< Leases held now.
     std::uint64_t waiting = 0;  ///< Operations that wait for a lock now.
     std::uint64_t acquired = 0; ///< Leases granted, including handoffs.
-    std::uint64_t handed_over =
+    std::uint64_t handed_off =
         0;                      ///< Of `acquired`: local handoffs, without a request to the store.
     std::uint64_t released = 0; ///< Leases released or detached.
     std::uint64_t lost = 0;     ///< Leases lost.

@@ -46,9 +46,9 @@ public:
 
     /// A lease was granted.
     /// @param waited      Since the call of the operation.
-    /// @param handed_over Handed off by a lease of this client, without a request to the store.
+    /// @param handed_off Handed off by a lease of this client, without a request to the store.
     virtual void acquired(std::string_view /*name*/, std::uint64_t /*fence*/, duration /*waited*/,
-                          bool /*handed_over*/) noexcept
+                          bool /*handed_off*/) noexcept
     {}
 
     /// An acquiring operation ended without a lease.
@@ -114,7 +114,7 @@ public:
 
     /// The store granted a lock that this client released to the first waiter in the queue, in
     /// another client. Only with a store that has a queue.
-    virtual void passed_on(std::string_view /*name*/) noexcept {}
+    virtual void granted_next(std::string_view /*name*/) noexcept {}
 
     /// The store has answered a request. Called once for each request, also if the client no longer
     /// waits for it.

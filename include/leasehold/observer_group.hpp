@@ -36,9 +36,9 @@ public:
         each([&](observer& one) { one.began(name); });
     }
     void acquired(std::string_view name, std::uint64_t fence, duration waited,
-                  bool handed_over) noexcept override
+                  bool handed_off) noexcept override
     {
-        each([&](observer& one) { one.acquired(name, fence, waited, handed_over); });
+        each([&](observer& one) { one.acquired(name, fence, waited, handed_off); });
     }
     void not_acquired(std::string_view name, error_code why, duration waited,
                       const diagnostics& details) noexcept override
@@ -78,9 +78,9 @@ public:
     {
         each([&](observer& one) { one.released(name, fence, held); });
     }
-    void passed_on(std::string_view name) noexcept override
+    void granted_next(std::string_view name) noexcept override
     {
-        each([&](observer& one) { one.passed_on(name); });
+        each([&](observer& one) { one.granted_next(name); });
     }
     void answered(store_request request, duration took, error_code why) noexcept override
     {

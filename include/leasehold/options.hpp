@@ -71,7 +71,7 @@ struct lock_options
     /// for 5 to 300 ms; after long holds, each release does. The first request acquires it, and the
     /// queue then continues in order. 0: off. Maximum: 100. Only with `layout=native`. No effect
     /// without a queue or without external clients.
-    std::uint32_t foreign_turns = 0;
+    std::uint32_t external_share = 0;
 
     /// Replicas that must confirm an acquire, and each renewal, before it counts. Each of
     /// these replicas has the lock if it takes over. If fewer confirm an acquire within

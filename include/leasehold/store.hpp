@@ -49,7 +49,7 @@ struct acquire_request
     /// Replicas that must confirm the grant; needs `store_traits::replica_acks`.
     std::uint32_t replica_acks = 0;
     std::chrono::milliseconds replica_timeout{}; ///< Maximum wait for the replicas; > 0.
-    bool asks_holder = false;                    ///< `held` needs details that name the holder.
+    bool needs_holder = false;                   ///< `held` needs details that name the holder.
 
     /// The rest needs `store_traits::queues`. A request of this owner may have been executed: find
     /// its effect and extend it.
@@ -85,15 +85,17 @@ struct acquire_reply
     std::uint32_t fences = 0;              ///< Granted: the number of reserved fences.
     std::uint64_t first_fence = 0;         ///< Granted: the smallest of them.
     std::chrono::milliseconds remaining{}; ///< Held: the remaining TTL of the holder.
-    bool in_line = false;                  ///< With `held`: the owner is in the queue.
-    std::uint32_t place = 0;               ///< In the queue: the number of owners before it.
-    bool untold = false; ///< In the queue: this client may miss the wake-up of its grant, because
-                         ///< the holder does not know the queue or the client has no subscription.
-    bool announced = false; ///< In the queue, and `untold`: the holder's release is published to
-                            ///< clients that watch the name. Needs `store_traits::announces`.
+    bool queued = false;                   ///< With `held`: the owner is in the queue.
+    std::uint32_t position = 0;            ///< In the queue: the number of owners before it.
+    /// In the queue: this client may miss the wake-up of its grant, because the holder does not
+    /// know the queue or the client has no subscription.
+    bool may_miss_grant = false;
+    /// In the queue, and `may_miss_grant`: the holder's release is published to clients that watch
+    /// the name. Needs `store_traits::publishes`.
+    bool published = false;
     /// With `granted`: the store has registered `dead_holder_grace`, and the client must keep it.
     /// With `held`: the holder has it, and `remaining` is the rest of its grace.
-    bool promised = false;
+    bool grace_registered = false;
     bool may_hold = false; ///< With any error: the owner may hold the lock and releases it.
     /// With an error: its details. With `held`: the holder as `holder_name` writes it, if
     /// requested. May be null; never set with a grant, so that a grant costs nothing.
@@ -153,7 +155,7 @@ struct release_request
     /// Time for which the lock is left free for external clients before the grant to the first
     /// owner in the queue; at most a second. Queued owners then see it as held for this time. Needs
     /// `store_traits::queues`. A store without external clients ignores it.
-    std::chrono::milliseconds foreign_turn{};
+    std::chrono::milliseconds external_time{};
 };
 
 /// The reply to a `release_request`.
@@ -162,12 +164,12 @@ struct release_reply
     /// The result.
     enum class outcome : std::uint8_t
     {
-        freed,     ///< No other owner has the grant; clients that watch the name were notified.
-        passed_on, ///< The first owner in the queue has the grant, or gets it after `foreign_turn`,
-                   ///< and was notified.
-        left,      ///< Released, but other entries of the same owner still hold the lock.
-        left_line, ///< The owner did not hold the lock, and was removed from the queue.
-        not_owner, ///< The owner, or this entry, does not hold the lock. Nothing was changed.
+        freed,        ///< No other owner has the grant; clients that watch the name were notified.
+        granted_next, ///< The first owner in the queue has the grant, or gets it after
+                      ///< `external_time`, and was notified.
+        still_held,   ///< Released, but other entries of the same owner still hold the lock.
+        left_queue,   ///< The owner did not hold the lock, and was removed from the queue.
+        not_owner,    ///< The owner, or this entry, does not hold the lock. Nothing was changed.
     };
     outcome result = outcome::not_owner; ///< The result.
     /// The result of `release_request::next`: `granted`, or `held` and in the queue. Empty if it
@@ -195,18 +197,18 @@ struct store_traits
         quorum,             ///< A vote of members: a loss of data at too many of them.
     };
 
-    bool announces = true; ///< Notifies clients that watch a name of its releases. Otherwise the
+    bool publishes = true; ///< Notifies clients that watch a name of its releases. Otherwise the
                            ///< client polls with the backoff of the options.
     bool queues = false;   ///< Has a queue for each name, for `acquire_request::waits`. A release
                            ///< grants the lock to the first owner, and notifies only that one.
-    bool refuses_late = true; ///< Rejects an acquire that arrives after its budget. Otherwise it
+    bool rejects_late = true; ///< Rejects an acquire that arrives after its budget. Otherwise it
                               ///< may be executed until the end of its connection is confirmed, and
                               ///< the client releases it again a lease time later.
     bool shared = false;      ///< Supports the mode `shared`.
     bool permits = false;     ///< Supports the mode `permits`.
     bool describes_holders = false; ///< Has `async_describe`.
     bool replica_acks = false;      ///< Supports `acquire_request::replica_acks`.
-    /// Supports `acquire_request::dead_holder_grace`, and has `async_alive`.
+    /// Supports `acquire_request::dead_holder_grace`, and has `async_heartbeat`.
     bool dead_holder_grace = false;
     std::chrono::milliseconds smallest_lease{1}; ///< Shorter ones are rejected: `not_supported`.
     std::chrono::milliseconds grain{1};          ///< TTLs are rounded up to this.
@@ -220,11 +222,11 @@ class LEASEHOLD_EXPORT store_listener
 public:
     /// The name may be free: a release was published, or the watch has begun (again) and may have
     /// missed one. It is only a reason to poll: it may be lost, duplicated, late or wrong.
-    virtual void on_hint(std::string_view name) = 0;
+    virtual void on_wakeup(std::string_view name) = 0;
 
     /// A queued owner of this client may have the grant. It is only a reason to send its acquire
     /// again: it may be lost, duplicated, late or wrong. From stores that queue.
-    virtual void on_turn(std::string_view name, std::string_view owner)
+    virtual void on_grant(std::string_view name, std::string_view owner)
     {
         static_cast<void>(name);
         static_cast<void>(owner);
@@ -237,7 +239,7 @@ public:
     virtual void on_listening(store_partition partition) { static_cast<void>(partition); }
 
     /// Called before `on_connected` if known: each earlier request to the partition without a reply
-    /// has been executed or never will be. Used if `store_traits::refuses_late` is false.
+    /// has been executed or never will be. Used if `store_traits::rejects_late` is false.
     virtual void on_settled(store_partition partition) { static_cast<void>(partition); }
 
     /// The partition can be reached (again). It may have lost its data.
@@ -317,7 +319,7 @@ public:
     using describe_handler = asio::any_completion_handler<void(client_info)>;
     /// The handler of a heartbeat: the error, and whether the store still had an earlier heartbeat
     /// of the client.
-    using alive_handler = asio::any_completion_handler<void(error_code, bool)>;
+    using heartbeat_handler = asio::any_completion_handler<void(error_code, bool)>;
     /// The completion handler of `async_drain`.
     using drain_handler = asio::any_completion_handler<void()>;
 
@@ -388,15 +390,15 @@ public:
     /// Sends a heartbeat for all leases of a client. Their owners begin with `client` and a colon.
     /// With an error it may have been recorded. The view is valid during the call only. Called only
     /// with `store_traits::dead_holder_grace`.
-    virtual void async_alive(std::string_view client, alive_handler handler)
+    virtual void async_heartbeat(std::string_view client, heartbeat_handler handler)
     {
         static_cast<void>(client);
         static_cast<void>(handler);
     }
 
-    /// Calls `store_listener::on_hint` for each release of the name by any client, and once when
+    /// Calls `store_listener::on_wakeup` for each release of the name by any client, and once when
     /// the watch is in effect. Restored after a reconnect. Idempotent. Without
-    /// `store_traits::announces`, `watch` and `unwatch` do nothing.
+    /// `store_traits::publishes`, `watch` and `unwatch` do nothing.
     virtual void watch(std::string_view name) = 0;
     /// Ends the watch.
     virtual void unwatch(std::string_view name) = 0;

@@ -206,19 +206,19 @@ void client_state::each_reentry_in(store_partition partition, F f)
     }
 }
 
-void client_state::on_hint(std::string_view name)
+void client_state::on_wakeup(std::string_view name)
 {
     turn([&] {
         if (wait_queue* const found = queues_.find(name))
-            found->hint();
+            found->wakeup();
     });
 }
 
-void client_state::on_turn(std::string_view name, std::string_view owner)
+void client_state::on_grant(std::string_view name, std::string_view owner)
 {
     turn([&] {
         if (!stopping_) // a stop releases all owners in queues
-            queues_.at(name).turn(owner);
+            queues_.at(name).notified(owner);
     });
 }
 
@@ -267,7 +267,7 @@ void client_state::on_error(store_partition partition, error_code code, const di
 {
     turn([&] {
         if (details.key.empty()) // of the partition; the reply of a request has its own details
-            reach_.heard(partition, code, copy_details(details));
+            reach_.store_details(partition, code, copy_details(details));
         tell([&](observer& o) { o.store_error(code, details); });
     });
 }
@@ -426,20 +426,20 @@ void client_state::on_turn_failed() noexcept
     running_.reset();
 }
 
-void client_state::drop_all(error_code told) noexcept
+void client_state::drop_all(error_code error) noexcept
 {
     for (wait_queue& each : queues_.all())
-        each.drop(told);
+        each.drop(error);
     while (!reentries_.running.empty())
-        reentries_.running.front().drop(told);
-    watchdog_.drop(told);
-    releases_.drop(told);
+        reentries_.running.front().drop(error);
+    watchdog_.drop(error);
+    releases_.drop(error);
     timers.clear();
     queues_.clear();
     if (run_)
-        std::exchange(run_, nullptr)->done.end(told);
+        std::exchange(run_, nullptr)->done.end(error);
     for (auto& each : std::exchange(shutdowns_, {}))
-        each->done.end(told ? error_code(errc::store_unavailable) : error_code());
+        each->done.end(error ? error_code(errc::store_unavailable) : error_code());
 }
 
 void client_state::on_context_end() noexcept

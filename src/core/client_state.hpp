@@ -50,7 +50,7 @@ public:
 
     // On the strand.
     /// Whether a release of this owner is pending.
-    [[nodiscard]] bool gives_back(std::string_view owner) const noexcept
+    [[nodiscard]] bool is_releasing(std::string_view owner) const noexcept
     {
         return releases_.contains(owner);
     }
@@ -81,8 +81,8 @@ private:
         client_state& client_;
     };
 
-    void on_hint(std::string_view name) override;
-    void on_turn(std::string_view name, std::string_view owner) override;
+    void on_wakeup(std::string_view name) override;
+    void on_grant(std::string_view name, std::string_view owner) override;
     void on_listening(store_partition) override;
     void on_settled(store_partition) override;
     void on_connected(store_partition) override;
@@ -106,7 +106,7 @@ private:
     void refuse_waiting();
     void release_all();
     void release_lost(const lease_state& lease, const outcome_op_ptr& waiting);
-    void drop_all(error_code told) noexcept;
+    void drop_all(error_code error) noexcept;
 
     std::atomic<phase> phase_ = phase::fresh;
     acquire_windows windows_;

@@ -71,7 +71,7 @@ acquire_reply lock_table::acquire(const acquire_request& request, const call& by
         return enter(request, locked ? known : nullptr, now);
     if (locked && known->owner == request.owner)
         return confirm(request, *known, now);
-    if (locked || (known != nullptr && pass_on(*known, request.owner, by, now)))
+    if (locked || (known != nullptr && grant_next(*known, request.owner, by, now)))
         return wait(request, *known, by, now);
     sweep(now);
     return take(request, make(request.name), now);
@@ -82,7 +82,7 @@ acquire_reply lock_table::take(const acquire_request& request, slot& target, ins
 {
     target.owner = request.owner;
     target.expires = whole(now) + request.lease;
-    target.leave_line(request.owner);
+    target.leave_queue(request.owner);
     tidy(target);
     return grant(request, target, now);
 }
@@ -91,7 +91,7 @@ acquire_reply lock_table::take(const acquire_request& request, slot& target, ins
 acquire_reply lock_table::confirm(const acquire_request& request, slot& lock, instant now)
 {
     raise(lock, request.lease, now);
-    lock.leave_line(request.owner);
+    lock.leave_queue(request.owner);
     const bool assigned = lock.more && std::exchange(lock.more->assigned, false);
     tidy(lock);
     // The first execution reserved the block for this owner, so no other owner can have its last
@@ -108,11 +108,11 @@ acquire_reply lock_table::wait(const acquire_request& request, slot& lock, const
 {
     acquire_reply reply{.result = acquire_reply::outcome::held,
                         .remaining = lock.expires - whole(now),
-                        .details = request.asks_holder ? held_by(lock.owner) : nullptr};
+                        .details = request.needs_holder ? held_by(lock.owner) : nullptr};
     if (!request.waits)
         return reply;
-    reply.in_line = true;
-    reply.place = static_cast<std::uint32_t>(
+    reply.queued = true;
+    reply.position = static_cast<std::uint32_t>(
         others(lock).waiting.join({.owner = std::string(request.owner),
                                    .client = by.client,
                                    .until = now.ticks + request.presence,
@@ -121,22 +121,22 @@ acquire_reply lock_table::wait(const acquire_request& request, slot& lock, const
 }
 
 /// Grants a free lock to the first present waiter. False if that is `but`, or if there is none.
-bool lock_table::pass_on(slot& target, std::string_view but, const call& by, instant now)
+bool lock_table::grant_next(slot& target, std::string_view but, const call& by, instant now)
 {
-    const waiter* const next = first_in_line(target, now);
+    const waiter* const next = first_in_queue(target, now);
     if (next == nullptr || next->owner == but)
         return false;
-    turn news{next->client, next->owner}; // first, because it may throw
+    granted_owner granted{next->client, next->owner}; // first, because it may throw
     target.owner = next->owner;
     target.expires = whole(now) + next->claim;
     target.more->assigned = true;
     target.more->waiting.leave(target.owner);
-    if (by.told != nullptr)
-        *by.told = std::move(news);
+    if (by.granted != nullptr)
+        *by.granted = std::move(granted);
     return true;
 }
 
-const waiter* lock_table::first_in_line(slot& target, instant now)
+const waiter* lock_table::first_in_queue(slot& target, instant now)
 {
     if (!target.more)
         return nullptr;
@@ -208,10 +208,10 @@ release_reply lock_table::release(const release_request& request, const call& by
         return {};
     slot& lock = *known;
     if (lock.owner != request.owner) {
-        const bool was_in_line = request.entry.empty() && lock.leave_line(request.owner);
-        if (was_in_line && lock.owner.empty())
-            pass_on(lock, {}, by, now);
-        return {.result = was_in_line ? outcome::left_line : outcome::not_owner};
+        const bool was_queued = request.entry.empty() && lock.leave_queue(request.owner);
+        if (was_queued && lock.owner.empty())
+            grant_next(lock, {}, by, now);
+        return {.result = was_queued ? outcome::left_queue : outcome::not_owner};
     }
     if (!request.entry.empty()) {
         if (!lock.erase_entry(request.entry))
@@ -222,13 +222,13 @@ release_reply lock_table::release(const release_request& request, const call& by
         // repetition.
         return {};
     }
-    release_reply reply{.result = outcome::left};
+    release_reply reply{.result = outcome::still_held};
     if (lock.more && lock.more->count > 1) {
         --lock.more->count;
     }
     else {
         drop_lock(lock);
-        reply.result = pass_on(lock, {}, by, now) ? outcome::passed_on : outcome::freed;
+        reply.result = grant_next(lock, {}, by, now) ? outcome::granted_next : outcome::freed;
     }
     if (request.next == nullptr)
         return reply;
@@ -311,7 +311,7 @@ void lock_table::sweep(instant now)
         const bool locked = !next.owner.empty() && at <= next.expires;
         const bool fenced = next.fence != 0 &&
                             (retention_.count() <= 0 || at <= next.fence_expires);
-        if (!locked && !fenced && first_in_line(next, now) == nullptr) {
+        if (!locked && !fenced && first_in_queue(next, now) == nullptr) {
             slots_.erase(slots_.find(*next.name));
             continue;
         }
@@ -357,9 +357,9 @@ bool lock_table::slot::erase_entry(std::string_view entry) noexcept
     return true;
 }
 
-bool lock_table::slot::leave_line(std::string_view who) noexcept
+bool lock_table::slot::leave_queue(std::string_view leaving) noexcept
 {
-    return more && more->waiting.leave(who);
+    return more && more->waiting.leave(leaving);
 }
 
 lock_table::crowd& lock_table::others(slot& target)

@@ -2,7 +2,7 @@
 #define LEASEHOLD_SRC_MEMORY_LOCK_TABLE_HPP
 
 #include "base/name_map.hpp"
-#include "memory/line.hpp"
+#include "memory/waiter_queue.hpp"
 
 #include <leasehold/store.hpp>
 
@@ -36,7 +36,7 @@ struct instant
 using detail::name_map;
 
 /// A granted owner that is to be notified.
-struct turn
+struct granted_owner
 {
     client_id client = 0;
     std::string owner{};
@@ -76,8 +76,8 @@ public:
         /// The last tick at which an acquire may take effect, or `no_limit`. Budgets are not
         /// checked.
         microseconds latest = no_limit;
-        turn* told = nullptr; ///< Set if this grants the lock to another owner. Null: no client can
-                              ///< be notified.
+        /// Set if this grants the lock to another owner. Null: no client can be notified.
+        granted_owner* granted = nullptr;
     };
 
     acquire_reply acquire(const acquire_request& request, const call& by, instant now);
@@ -107,7 +107,7 @@ private:
     {
         std::vector<std::string> entries;
         std::uint64_t count = 1; ///< Includes the first entry, while it exists.
-        line waiting;
+        waiter_queue waiting;
         bool assigned = false; ///< Granted from the queue, and no acquire has confirmed it yet.
     };
 
@@ -122,8 +122,8 @@ private:
         milliseconds fence_expires{};
 
         [[nodiscard]] bool has_entry(std::string_view entry) const noexcept;
-        bool erase_entry(std::string_view entry) noexcept; ///< Whether it existed.
-        bool leave_line(std::string_view who) noexcept;    ///< Whether it was in the queue.
+        bool erase_entry(std::string_view entry) noexcept;   ///< Whether it existed.
+        bool leave_queue(std::string_view leaving) noexcept; ///< Whether it was in the queue.
     };
 
     /// The slot of a name, without expired data; null: there is none.
@@ -134,8 +134,8 @@ private:
     acquire_reply confirm(const acquire_request& request, slot& lock, instant now);
     acquire_reply wait(const acquire_request& request, slot& lock, const call& by, instant now);
     acquire_reply grant(const acquire_request& request, slot& target, instant now);
-    bool pass_on(slot& target, std::string_view but, const call& by, instant now);
-    [[nodiscard]] const waiter* first_in_line(slot& target, instant now);
+    bool grant_next(slot& target, std::string_view but, const call& by, instant now);
+    [[nodiscard]] const waiter* first_in_queue(slot& target, instant now);
     void sweep(instant now);
 
     static crowd& others(slot& target);

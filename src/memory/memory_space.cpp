@@ -69,10 +69,10 @@ void memory_space::state::part(memory::client_id gone) noexcept
 acquire_reply memory_space::state::acquire(const acquire_request& request, memory::client_id by)
 {
     const auto end = latest(request.budget);
-    memory::turn told;
+    memory::granted_owner granted;
     const std::scoped_lock lock(mutex_);
-    const acquire_reply reply = table_.acquire(request, {by, end, &told}, now());
-    tell(told, request.name);
+    const acquire_reply reply = table_.acquire(request, {by, end, &granted}, now());
+    tell(granted, request.name);
     return reply;
 }
 
@@ -94,30 +94,30 @@ release_reply memory_space::state::release(const release_request& request, memor
 {
     const auto end = request.next != nullptr ? latest(request.next->budget)
                                              : memory::lock_table::no_limit;
-    memory::turn told;
+    memory::granted_owner granted;
     const std::scoped_lock lock(mutex_);
-    release_reply reply = table_.release(request, {by, end, &told}, now());
-    tell(told, request.name);
+    release_reply reply = table_.release(request, {by, end, &granted}, now());
+    tell(granted, request.name);
     if (reply.result != release_reply::outcome::freed)
         return reply;
     if (const auto found = watched_.find(request.name); found != watched_.end()) {
         for (const subscription& each : found->second) {
-            post_hint(each, request.name);
+            post_wakeup(each, request.name);
             ++reply.receivers;
         }
     }
     return reply;
 }
 
-void memory_space::state::tell(const memory::turn& turn, std::string_view name)
+void memory_space::state::tell(const memory::granted_owner& granted, std::string_view name)
 {
-    const auto found = clients_.find(turn.client);
+    const auto found = clients_.find(granted.client);
     if (found == clients_.end())
         return;
     asio::post(found->second.strand,
-               [target = found->second.target, owner = turn.owner, text = std::string(name)] {
+               [target = found->second.target, owner = granted.owner, text = std::string(name)] {
                    if (const auto alive = target.lock())
-                       alive->on_turn(text, owner);
+                       alive->on_grant(text, owner);
                });
 }
 
@@ -163,7 +163,7 @@ bool memory_space::state::watch(std::string_view name,
         if (each.id == watcher.get())
             return false;
     all.push_back({watcher.get(), watcher, strand});
-    post_hint(all.back(), name);
+    post_wakeup(all.back(), name);
     return true;
 }
 
@@ -179,11 +179,11 @@ void memory_space::state::unwatch(std::string_view name, const memory::watcher* 
         watched_.erase(found);
 }
 
-void memory_space::state::post_hint(const subscription& to, std::string_view name)
+void memory_space::state::post_wakeup(const subscription& to, std::string_view name)
 {
     asio::post(to.strand, [target = to.target, text = std::string(name)] {
         if (const auto alive = target.lock())
-            alive->on_hint(text);
+            alive->on_wakeup(text);
     });
 }
 

@@ -23,8 +23,8 @@ namespace memory {
 class watcher
 {
 public:
-    virtual void on_hint(std::string_view name) = 0;
-    virtual void on_turn(std::string_view name, std::string_view owner) = 0;
+    virtual void on_wakeup(std::string_view name) = 0;
+    virtual void on_grant(std::string_view name, std::string_view owner) = 0;
 
 protected:
     ~watcher() = default;
@@ -83,8 +83,8 @@ private:
     static std::chrono::microseconds ticks();
     static std::chrono::microseconds latest(std::chrono::milliseconds budget);
     memory::instant now() const;
-    void tell(const memory::turn& turn, std::string_view name);
-    static void post_hint(const subscription& to, std::string_view name);
+    void tell(const memory::granted_owner& granted, std::string_view name);
+    static void post_wakeup(const subscription& to, std::string_view name);
 
     mutable std::mutex mutex_;
     memory::lock_table table_;

@@ -103,17 +103,17 @@ private:
                    });
     }
 
-    void on_hint(std::string_view name) override
+    void on_wakeup(std::string_view name) override
     {
         // The store or the watch may have ended before the wake-up arrived.
         if (listener_ != nullptr && watched_.contains(name))
-            listener_->on_hint(name);
+            listener_->on_wakeup(name);
     }
 
-    void on_turn(std::string_view name, std::string_view owner) override
+    void on_grant(std::string_view name, std::string_view owner) override
     {
         if (listener_ != nullptr)
-            listener_->on_turn(name, owner);
+            listener_->on_grant(name, owner);
     }
 
     void on_context_end() noexcept override

@@ -90,20 +90,20 @@ std::uint64_t cluster::stale_answers() const noexcept
     return state_->stale_answers;
 }
 
-void cluster::on_asked(std::function<void(std::string_view host)> told)
+void cluster::on_map_request(std::function<void(std::string_view host)> handler)
 {
-    state_->on_asked = std::move(told);
+    state_->on_map_request = std::move(handler);
 }
 
 void cluster::on_redirected(
-    std::function<void(std::string_view name, std::string_view owner, duration later)> told)
+    std::function<void(std::string_view name, std::string_view owner, duration later)> handler)
 {
-    state_->on_redirected = std::move(told);
+    state_->on_redirected = std::move(handler);
 }
 
-void cluster::on_promotion(std::function<void(const promotion&)> told)
+void cluster::on_promotion(std::function<void(const promotion&)> handler)
 {
-    state_->on_promotion = std::move(told);
+    state_->on_promotion = std::move(handler);
 }
 
 } // namespace leasehold::testing

@@ -101,7 +101,7 @@ message cluster_node::answer(words command, std::string_view client)
 {
     if (command.size() == 2 && command[1] == "SHARDS" &&
         server.redis.product != server::product::redis_6) {
-        known_.told_topology(*this, client);
+        known_.topology_reply(*this, client);
         return shards();
     }
     if (command.size() == 2 && command[1] == "INFO") {
@@ -111,7 +111,7 @@ message cluster_node::answer(words command, std::string_view client)
         return said;
     }
     if (command.size() == 2 && command[1] == "SLOTS") {
-        known_.told_topology(*this, client);
+        known_.topology_reply(*this, client);
         return slots();
     }
     return message::error("ERR Unknown subcommand or wrong number of arguments for '" +
@@ -206,9 +206,9 @@ bool cluster_node::is_moving(std::string_view name) const
     return known_.migration_of(slot_of(name)) != nullptr;
 }
 
-void cluster_node::learn(const slot_table& told)
+void cluster_node::learn(const slot_table& table)
 {
-    sees = told;
+    sees = table;
     rejoins = false;
     server.unsubscribe_all(
         [&](std::string_view channel) { return sees.shard_of(slot_of(channel)) != shard; });

@@ -37,7 +37,7 @@ public:
     [[nodiscard]] virtual bool is_down() const = 0;
     /// The process of a node restarts. It is up again when the node accepts connections.
     virtual void restarted(std::size_t node) = 0;
-    virtual void told_topology(const cluster_node& by, std::string_view client) = 0;
+    virtual void topology_reply(const cluster_node& by, std::string_view client) = 0;
     virtual void follow(const lock_request& asked, bool runs) = 0;
 
 protected:
@@ -59,7 +59,7 @@ public:
     bool is_moving(std::string_view name) const override;
 
     /// It learns the topology and notifies subscribers of channels that are elsewhere now.
-    void learn(const slot_table& told);
+    void learn(const slot_table& table);
 
     /// The address for clients.
     [[nodiscard]] std::string address() const { return host() + ":" + std::to_string(port()); }

@@ -86,11 +86,11 @@ void cluster_state::restarted(std::size_t node)
     });
 }
 
-void cluster_state::told_topology(const cluster_node& by, std::string_view client)
+void cluster_state::topology_reply(const cluster_node& by, std::string_view client)
 {
     stale_answers += by.sees == truth_ ? 0 : 1;
-    if (on_asked)
-        on_asked(client);
+    if (on_map_request)
+        on_map_request(client);
 }
 
 void cluster_state::follow(const lock_request& asked, bool runs)

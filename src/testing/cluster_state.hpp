@@ -49,12 +49,12 @@ public:
     [[nodiscard]] const migration* migration_of(slot_number slot) const override;
     [[nodiscard]] bool is_down() const override;
     void restarted(std::size_t node) override;
-    void told_topology(const cluster_node& by, std::string_view client) override;
+    void topology_reply(const cluster_node& by, std::string_view client) override;
     void follow(const lock_request& asked, bool runs) override;
 
     std::uint64_t stale_answers = 0;
     std::function<void(const cluster::promotion&)> on_promotion;
-    std::function<void(std::string_view)> on_asked;
+    std::function<void(std::string_view)> on_map_request;
     std::function<void(std::string_view, std::string_view, clock::duration)> on_redirected;
 
 private:

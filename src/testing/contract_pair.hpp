@@ -13,7 +13,7 @@ namespace leasehold::testing::contract {
 
 using namespace std::chrono_literals;
 using granted_t = acquire_reply::outcome;
-using left_t = release_reply::outcome;
+using released_t = release_reply::outcome;
 
 inline void expect(bool held, const char* text, const char* file, int line)
 {
@@ -58,23 +58,25 @@ struct pair
     store_session a, b;
     const store_traits traits = a.get().traits();
 
-    granted_t take_by(store_session& who, std::string_view owner, std::string_view name = "lock")
+    granted_t acquire_by(store_session& session, std::string_view owner,
+                         std::string_view name = "lock")
     {
-        return who.acquire(take(name, owner)).reply.result;
+        return session.acquire(take(name, owner)).reply.result;
     }
     /// Repeats the request until its outcome is known, as every client does.
-    store_session::answer<acquire_reply> certain(store_session& who, acquire_request request)
+    store_session::answer<acquire_reply> certain(store_session& session, acquire_request request)
     {
         for (int tries = 0;; ++tries) {
-            auto got = who.acquire(request);
+            auto got = session.acquire(request);
             if (got.code != errc::outcome_unknown || tries == 3)
                 return got;
             request.again = true;
         }
     }
-    left_t leave_by(store_session& who, std::string_view owner, std::string_view entry = {})
+    released_t release_by(store_session& session, std::string_view owner,
+                          std::string_view entry = {})
     {
-        return who.release({.name = "lock", .owner = owner, .entry = entry}).reply.result;
+        return session.release({.name = "lock", .owner = owner, .entry = entry}).reply.result;
     }
 };
 

@@ -241,13 +241,13 @@ void host::reset_connections()
             connection->reset();
 }
 
-void host::lose_hints(duration how_long)
+void host::lose_wakeups(duration how_long)
 {
     state_->line("HINTS LOST");
-    state_->no_hints_until = std::max(state_->no_hints_until, state_->time.now() + how_long);
+    state_->no_wakeups_until = std::max(state_->no_wakeups_until, state_->time.now() + how_long);
 }
 
-void host::false_hint(std::string_view name)
+void host::false_wakeup(std::string_view name)
 {
     for (const auto& each : state_->connections)
         if (const auto connection = each.lock())

@@ -114,7 +114,7 @@ public:
     void drift(std::int64_t rate);
     void cut_off(direction which, clock::duration how_long);
     void cut_off(const server_state& to, direction which, clock::duration how_long);
-    void told(step reached)
+    void report(step reached)
     {
         if (on_step)
             on_step(reached);
@@ -160,7 +160,7 @@ public:
     mishaps befallen;
     clock::time_point no_sending_until{};
     cut off; ///< From all servers.
-    clock::time_point no_hints_until{};
+    clock::time_point no_wakeups_until{};
     std::vector<way> ways; ///< Only those with faults.
     std::vector<std::weak_ptr<connection_end>> connections;
     std::function<void(step)> on_step;

@@ -90,12 +90,12 @@ std::optional<lock_request> request_by_script(words command, known_script called
     // queue.
     const bool promises = called == known_script::native_acquire &&
                           command.size() == form->count + 2;
-    const bool names_line = called == known_script::acquire && command[2] == "3";
+    const bool names_queue = called == known_script::acquire && command[2] == "3";
     // The queue is elsewhere while its slot migrates.
     const bool names_none = called == known_script::release && command[2] == "1";
-    const std::size_t more = promises || names_line ? 1 : 0;
-    const bool enters = called == known_script::acquire && !names_line; // with an entry
-    const std::size_t most = form->count + (names_line ? 1 : 0) - (names_none ? 1 : 0);
+    const std::size_t more = promises || names_queue ? 1 : 0;
+    const bool enters = called == known_script::acquire && !names_queue; // with an entry
+    const std::size_t most = form->count + (names_queue ? 1 : 0) - (names_none ? 1 : 0);
     const std::size_t least = most - (enters ? 1 : form->optional);
     asked.as_known = promises || (command.size() <= most && command.size() >= least);
     if (!asked.as_known)
@@ -203,7 +203,7 @@ void read_member(const lock_request& asked, const message& said, lock_effect& ef
 void wait_in_line(std::string_view owner, std::int64_t place, std::int64_t held_for,
                   lock_effect& effect)
 {
-    effect.in_line = owner;
+    effect.queued = owner;
     effect.place = place;
     effect.held_for = held_for;
 }
@@ -306,8 +306,9 @@ std::string acquire_text(const lock_request& asked, const message& said)
     if (status == -3)
         return "others wait";
     const std::string text = "held for " + std::to_string(number(said, 1)) + " ms";
-    constexpr std::size_t of_line = 6; // with the head of the list
-    return said.size() == of_line ? text + ", in line at " + std::to_string(number(said, 2)) : text;
+    constexpr std::size_t with_queue = 6; // with the head of the list
+    return said.size() == with_queue ? text + ", in line at " + std::to_string(number(said, 2))
+                                     : text;
 }
 
 } // namespace

@@ -59,10 +59,10 @@ struct lock_effect
     std::uint64_t first_fence = 0;
     std::uint32_t fences = 0;
     bool entered = false;
-    bool left = false;          ///< By its last holder.
-    std::string_view in_line{}; ///< The waiter in the queue; empty: none.
-    std::int64_t place = 0;     ///< The number of waiters before it; negative: far more.
-    std::int64_t held_for = 0;  ///< In milliseconds; negative: unknown.
+    bool left = false;         ///< By its last holder.
+    std::string_view queued{}; ///< The waiter in the queue; empty: none.
+    std::int64_t place = 0;    ///< The number of waiters before it; negative: far more.
+    std::int64_t held_for = 0; ///< In milliseconds; negative: unknown.
 };
 
 [[nodiscard]] lock_effect effect_of(const lock_request& asked, const message& said);

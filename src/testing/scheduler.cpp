@@ -131,7 +131,7 @@ void scheduler::clear() noexcept
 
 void scheduler::line(std::string_view host_name, std::string_view text)
 {
-    if (!told)
+    if (!on_line)
         return;
     char stamp[32];
     const auto us = std::chrono::duration_cast<std::chrono::microseconds>(now() - began).count();
@@ -141,7 +141,7 @@ void scheduler::line(std::string_view host_name, std::string_view text)
     all.append(host_name)
         .append(host_name.size() < 10 ? 10 - host_name.size() : 1, ' ')
         .append(text);
-    told(all);
+    on_line(all);
 }
 
 } // namespace leasehold::testing::impl

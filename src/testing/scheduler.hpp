@@ -95,7 +95,7 @@ public:
     }
     [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
 
-    [[nodiscard]] bool traced() const noexcept { return static_cast<bool>(told); }
+    [[nodiscard]] bool traced() const noexcept { return static_cast<bool>(on_line); }
     void line(std::string_view host_name, std::string_view text);
 
     std::shared_ptr<true_time> time = std::make_shared<true_time>();
@@ -106,7 +106,7 @@ private:
 
 public:
     generator random;
-    std::function<void(std::string_view)> told;
+    std::function<void(std::string_view)> on_line;
 
 private:
     struct ready

@@ -71,14 +71,14 @@ bool server::seize(std::string_view name, milliseconds how_long)
     return state_->seize(name, how_long);
 }
 
-std::string server::take_as_stranger(std::string_view name, milliseconds lease)
+std::string server::acquire_externally(std::string_view name, milliseconds lease)
 {
-    return state_->take_as_stranger(name, lease);
+    return state_->acquire_externally(name, lease);
 }
 
-bool server::leave_as_stranger(std::string_view name, std::string_view value)
+bool server::release_externally(std::string_view name, std::string_view value)
 {
-    return state_->leave_as_stranger(name, value);
+    return state_->release_externally(name, value);
 }
 
 void server::stall(duration how_long)
@@ -167,9 +167,9 @@ std::size_t server::locks() const
     return state_->locks();
 }
 
-std::size_t server::in_line(std::string_view name) const
+std::size_t server::queue_length(std::string_view name) const
 {
-    return state_->line_of(name).size();
+    return state_->queue_of(name).size();
 }
 
 std::chrono::microseconds server::time() const noexcept
@@ -187,36 +187,36 @@ std::uint64_t server::commands() const noexcept
     return state_->commands;
 }
 
-void server::on_grant(std::function<void(const grant&)> told)
+void server::on_grant(std::function<void(const grant&)> handler)
 {
-    state_->on_grant = std::move(told);
+    state_->on_grant = std::move(handler);
 }
 
-void server::on_free(std::function<void(std::string_view name)> told)
+void server::on_free(std::function<void(std::string_view name)> handler)
 {
-    state_->on_free = std::move(told);
+    state_->on_free = std::move(handler);
 }
 
-void server::on_read_only(std::function<void(std::string_view name)> told)
+void server::on_read_only(std::function<void(std::string_view name)> handler)
 {
-    state_->on_read_only = std::move(told);
+    state_->on_read_only = std::move(handler);
 }
 
-void server::on_stranded(std::function<void(std::string_view name, std::string_view owner)> told)
+void server::on_orphaned(std::function<void(std::string_view name, std::string_view owner)> handler)
 {
-    state_->on_stranded = std::move(told);
+    state_->on_orphaned = std::move(handler);
 }
 
-void server::on_given_unheard(
-    std::function<void(std::string_view name, std::string_view owner)> told)
+void server::on_unnotified_grant(
+    std::function<void(std::string_view name, std::string_view owner)> handler)
 {
-    state_->on_given_unheard = std::move(told);
+    state_->on_unnotified_grant = std::move(handler);
 }
 
 void server::on_overtaken(
-    std::function<void(std::string_view name, std::string_view owner, bool unfair)> told)
+    std::function<void(std::string_view name, std::string_view owner, bool unfair)> handler)
 {
-    state_->on_overtaken = std::move(told);
+    state_->on_overtaken = std::move(handler);
 }
 
 } // namespace leasehold::testing

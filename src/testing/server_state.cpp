@@ -4,7 +4,7 @@
 #include "redis/protocol/key_names.hpp"
 #include "redis/redlock/member_commands.hpp"
 #include "testing/known_script.hpp"
-#include "testing/line_order.hpp"
+#include "testing/queue_order.hpp"
 #include "testing/verbs.hpp"
 
 #include <algorithm>
@@ -64,19 +64,19 @@ std::int64_t server_state::time_us() const noexcept
         .count();
 }
 
-void server_state::connect(const session_ptr& who)
+void server_state::connect(const session_ptr& from)
 {
-    sessions_.push_back(who);
-    who->id = ++connected_;
+    sessions_.push_back(from);
+    from->id = ++connected_;
     // Numbers of connections start again with the server, addresses do not.
-    who->address = "10.0.0.1:" + std::to_string(1024 + ++addresses_);
+    from->address = "10.0.0.1:" + std::to_string(1024 + ++addresses_);
 }
 
-void server_state::disconnect(session& who)
+void server_state::disconnect(session& from)
 {
-    who.open = false;
-    who.channels.clear();
-    std::erase_if(sessions_, [&](const session_ptr& each) { return each.get() == &who; });
+    from.open = false;
+    from.channels.clear();
+    std::erase_if(sessions_, [&](const session_ptr& each) { return each.get() == &from; });
 }
 
 std::int64_t server_state::publish_here(std::string_view channel, std::string_view text)
@@ -312,18 +312,20 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
     const bool all_here = cluster == nullptr || !cluster->is_moving(asked.name);
     const bool orders = !asked.of_member && asked.what != lock_request::kind::renew && all_here &&
                         !asked.group; // frees only locks without waiters
-    const auto before = orders ? std::optional<line_order>(std::in_place, redis.data, asked.name,
-                                                           time_us(), cluster != nullptr,
-                                                           [this](std::string_view channel) {
-                                                               return listeners(channel) != 0;
-                                                           })
+    const auto before = orders ? std::optional<queue_order>(std::in_place, redis.data, asked.name,
+                                                            time_us(), cluster != nullptr,
+                                                            [this](std::string_view channel) {
+                                                                return listeners(channel) != 0;
+                                                            })
                                : std::nullopt;
     const message said = redis.execute(by.what->command(index), time_us(), time.now());
     if (before) {
-        if (const auto who = before->overtaker(asked); who && on_overtaken)
-            on_overtaken(asked.name, who->owner, who->of_one_there && !asked.plain);
-        if (const auto who = before->given_unheard(asked); who && on_given_unheard)
-            on_given_unheard(asked.name, *who);
+        if (const auto overtaking = before->overtaking_owner(asked); overtaking && on_overtaken)
+            on_overtaken(asked.name, overtaking->owner,
+                         overtaking->of_a_present_waiter && !asked.plain);
+        if (const auto unnotified = before->granted_unnotified(asked);
+            unnotified && on_unnotified_grant)
+            on_unnotified_grant(asked.name, *unnotified);
     }
     if (!asked.plain && time.now() < forgets_until_)
         redis.forget_scripts();
@@ -340,11 +342,11 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
     else if (effect.taken)
         tell_grant(by, asked, effect, repeated, time.now());
     const bool got_in = effect.taken || effect.entered;
-    if (acquires && got_in && !by.from && !repeated && on_stranded)
-        on_stranded(asked.name, asked.owner);
+    if (acquires && got_in && !by.from && !repeated && on_orphaned)
+        on_orphaned(asked.name, asked.owner);
     for (const lock_request& each : missing)
-        if (on_stranded && is_in_now(each))
-            on_stranded(each.name, each.owner);
+        if (on_orphaned && is_in_now(each))
+            on_orphaned(each.name, each.owner);
     const bool read_only = redis.read_only && said.is_error() &&
                            said.nodes().front().value.starts_with("READONLY");
     if (read_only && !std::exchange(by.from->knows_demotion, true) && on_read_only)
@@ -466,10 +468,10 @@ void server_state::follow(session* from, const lock_request& asked, words comman
     if (time.traced())
         line(describe(asked, from == nullptr ? " once more" : " for " + from->client(), said));
     const bool denied = said.is_error() && said.nodes().front().value.starts_with("NOPERM");
-    if (asked.what == lock_request::kind::release && denied && on_stranded) {
+    if (asked.what == lock_request::kind::release && denied && on_orphaned) {
         for (const lock_request& each :
              asked.group ? releases_of(command) : std::vector<lock_request>{asked})
-            on_stranded(each.name, each.owner);
+            on_orphaned(each.name, each.owner);
     }
     if (from == nullptr)
         return;
@@ -478,7 +480,7 @@ void server_state::follow(session* from, const lock_request& asked, words comman
         std::int64_t& latest = latest_of_[std::string(redis_store::native::client_of(asked.owner))];
         latest = std::max(latest, from->id);
     }
-    from->told(ran_step(asked.what));
+    from->report(ran_step(asked.what));
 }
 
 message server_state::client_command(session* from, words command)
@@ -607,24 +609,24 @@ bool server_state::overwrite(std::string_view n)
 bool server_state::seize(std::string_view n, std::chrono::milliseconds how_long)
 {
     const bool was_there = erase(n);
-    const std::string who = "foreigner:" + std::to_string(++foreigners_);
+    const std::string owner = "foreigner:" + std::to_string(++external_owners_);
     if (layout == redis_config::key_layout::native) {
-        redis.data.set(n, who, how_long.count());
+        redis.data.set(n, owner, how_long.count());
     }
     else {
-        redis.data.hset(n, who, "1");
+        redis.data.hset(n, owner, "1");
         redis.data.pexpire(n, how_long.count());
     }
     return was_there;
 }
 
-std::string server_state::take_as_stranger(std::string_view n, std::chrono::milliseconds lease)
+std::string server_state::acquire_externally(std::string_view n, std::chrono::milliseconds lease)
 {
     refresh();
     if (!accepts() || time.now() < std::max(stalled_until_, troubled_until_) ||
         redis.data.type(n) != std::string_view("none"))
         return {};
-    std::string value = "foreigner:" + std::to_string(++foreigners_);
+    std::string value = "foreigner:" + std::to_string(++external_owners_);
     if (layout == redis_config::key_layout::native) {
         redis.data.set(n, value, lease.count());
     }
@@ -636,7 +638,7 @@ std::string server_state::take_as_stranger(std::string_view n, std::chrono::mill
     return value;
 }
 
-bool server_state::leave_as_stranger(std::string_view n, std::string_view value)
+bool server_state::release_externally(std::string_view n, std::string_view value)
 {
     refresh();
     if (!accepts() || holder(n) != value)
@@ -720,11 +722,11 @@ std::size_t server_state::locks()
     return all;
 }
 
-std::vector<std::string> server_state::line_of(std::string_view n)
+std::vector<std::string> server_state::queue_of(std::string_view n)
 {
     refresh();
     std::string key;
-    redis_store::native::line_key(n, key);
+    redis_store::native::queue_key(n, key);
     std::vector<std::string> owners;
     if (const keyspace::items* const all = redis.data.list(key))
         for (const std::string& each : *all)
@@ -741,11 +743,11 @@ std::size_t server_state::listeners(std::string_view channel) const
         }));
 }
 
-std::string server_state::false_turn(std::string_view n, std::string_view client)
+std::string server_state::false_grant(std::string_view n, std::string_view client)
 {
     std::string owner(client);
     owner += ":1";
-    for (const std::string& each : line_of(n))
+    for (const std::string& each : queue_of(n))
         if (redis_store::native::client_of(each) == client)
             owner = each;
     std::string text;

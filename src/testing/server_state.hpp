@@ -41,8 +41,8 @@ public:
         return accepts() && queue_.empty() && each_takes_ == clock::duration::zero() &&
                time.now() >= std::max(stalled_until_, troubled_until_);
     }
-    void connect(const session_ptr& who);
-    void disconnect(session& who);
+    void connect(const session_ptr& from);
+    void disconnect(session& from);
 
     /// The first `count` commands of `sent` have arrived. `from` is null for those that a dead
     /// connection left behind: they run while their sender still waits, and get no reply.
@@ -70,8 +70,8 @@ public:
     bool erase(std::string_view name);
     bool overwrite(std::string_view name);
     bool seize(std::string_view name, std::chrono::milliseconds how_long);
-    std::string take_as_stranger(std::string_view name, std::chrono::milliseconds lease);
-    bool leave_as_stranger(std::string_view name, std::string_view value);
+    std::string acquire_externally(std::string_view name, std::chrono::milliseconds lease);
+    bool release_externally(std::string_view name, std::string_view value);
     [[nodiscard]] bool is_member();
     [[nodiscard]] bool first_is_in(std::string_view n);
     [[nodiscard]] std::string holder(std::string_view name);
@@ -79,9 +79,9 @@ public:
     [[nodiscard]] std::chrono::milliseconds promise_of(std::string_view name);
     [[nodiscard]] std::size_t locks();
     /// The owners in the queue.
-    [[nodiscard]] std::vector<std::string> line_of(std::string_view name);
+    [[nodiscard]] std::vector<std::string> queue_of(std::string_view name);
     /// The text that notifies a client of a grant: to an owner of it in the queue, or another.
-    [[nodiscard]] std::string false_turn(std::string_view name, std::string_view client);
+    [[nodiscard]] std::string false_grant(std::string_view name, std::string_view client);
     [[nodiscard]] std::size_t subscriptions() const noexcept;
     [[nodiscard]] std::size_t listeners(std::string_view channel) const;
     /// To its subscribers; returns their number.
@@ -103,9 +103,9 @@ public:
     std::uint64_t commands = 0;
     std::function<void(const server::grant&)> on_grant;
     std::function<void(std::string_view)> on_free;
-    std::function<void(std::string_view, std::string_view)> on_stranded;
+    std::function<void(std::string_view, std::string_view)> on_orphaned;
     std::function<void(std::string_view)> on_read_only;
-    std::function<void(std::string_view, std::string_view)> on_given_unheard;
+    std::function<void(std::string_view, std::string_view)> on_unnotified_grant;
     std::function<void(std::string_view, std::string_view, bool)> on_overtaken;
     std::function<void(const lock_request&, const lock_effect&)> on_answered; ///< To its client.
     std::function<void(std::string_view client)> on_alive; ///< A heartbeat was executed.
@@ -166,7 +166,7 @@ private:
     std::vector<std::pair<std::string, clock::time_point>> no_renewals_; ///< Name, until when.
     std::uint64_t life_ = 0;
     bool silent_ = false; ///< While it is down.
-    std::uint64_t foreigners_ = 0;
+    std::uint64_t external_owners_ = 0;
     std::int64_t connected_ = 0; ///< In this life.
     std::int64_t addresses_ = 0;
     std::map<std::string, std::int64_t, std::less<>>

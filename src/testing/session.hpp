@@ -28,7 +28,7 @@ public:
     /// The server ends.
     virtual void on_server_end() = 0;
     /// A command has reached this step.
-    virtual void told(step reached) = 0;
+    virtual void report(step reached) = 0;
     /// Its client.
     [[nodiscard]] virtual const std::string& client() const noexcept = 0;
 

@@ -40,7 +40,7 @@ bool is_redirection(std::string_view error)
 std::string_view client_listening_at(std::string_view channel)
 {
     std::string prefix;
-    redis_store::native::turn_channel({}, prefix);
+    redis_store::native::grant_channel({}, prefix);
     if (!channel.starts_with(prefix))
         return {};
     channel.remove_prefix(prefix.size());
@@ -55,11 +55,11 @@ class simulated_connection::state final : public near_end,
                                           public std::enable_shared_from_this<state>
 {
 public:
-    state(host_state& on, server_state& to, const asio::any_io_executor& strand, complaint told)
+    state(host_state& on, server_state& to, const asio::any_io_executor& strand, complaint complain)
         : host_(on),
           server_(to),
           strand_(leasehold::detail::posting_executor(strand)),
-          complaint_(std::move(told)),
+          complaint_(std::move(complain)),
           silence_(*this)
     {}
 
@@ -370,7 +370,7 @@ void simulated_connection::state::write()
     to->write(all);
     for (std::size_t i = 0; i < all->size(); ++i)
         if (const lock_request* const request = all->request(i))
-            host_.told(sent_step(request->what));
+            host_.report(sent_step(request->what));
 }
 
 void simulated_connection::state::on_delivery(tcp_stream& from, delivery delivered)
@@ -409,7 +409,7 @@ bool simulated_connection::state::read(const message& said, std::size_t nodes)
         }
         if (nodes == said.size()) {
             if (said.is_push() && said.nodes()[1].value.ends_with("message"))
-                ++host_.befallen.hints;
+                ++host_.befallen.wakeups;
             notify();
         }
         return true;
@@ -445,11 +445,11 @@ void simulated_connection::state::on_answer()
     if (--written_.front().outstanding == 0)
         written_.pop_front();
     if (const lock_request* const request = asked->request(index)) {
-        host_.told(answered_step(request->what));
+        host_.report(answered_step(request->what));
     }
     else if (asked->command(index)[0] == "TIME" && !std::exchange(serves_, true)) {
         // The last of the first requests of a connection for commands.
-        host_.told(step::connected);
+        host_.report(step::connected);
     }
 }
 
@@ -475,7 +475,7 @@ void simulated_connection::state::end(error_code why)
         ++host_.befallen.connections_lost;
     open_ = false;
     if (std::exchange(serves_, false))
-        host_.told(step::disconnected);
+        host_.report(step::disconnected);
     const auto all = std::exchange(elements_, {});
     for (const element_ptr& each : all) {
         const bool was_written = each->where == element::status::written;
@@ -626,7 +626,7 @@ void simulated_connection::state::inject(std::string_view name)
             stream_->inject(message::strings(message::type::push, {kind, channel, "0"}));
         else if (!client.empty())
             stream_->inject(message::strings(message::type::push,
-                                             {kind, channel, server_.false_turn(name, client)}));
+                                             {kind, channel, server_.false_grant(name, client)}));
     }
 }
 
@@ -651,8 +651,8 @@ void simulated_connection::state::drop() noexcept
 }
 
 simulated_connection::simulated_connection(host_state& on, server_state& to,
-                                           const asio::any_io_executor& strand, complaint told)
-    : state_(std::make_shared<state>(on, to, strand, std::move(told)))
+                                           const asio::any_io_executor& strand, complaint complain)
+    : state_(std::make_shared<state>(on, to, strand, std::move(complain)))
 {
     on.add_connection(state_);
 }

@@ -20,7 +20,7 @@ class simulated_connection final : public redis_store::connection
 {
 public:
     simulated_connection(host_state& on, server_state& to, const asio::any_io_executor& strand,
-                         complaint told);
+                         complaint complain);
     ~simulated_connection() override;
 
     void run(const boost::redis::config& settings, ended done) override;

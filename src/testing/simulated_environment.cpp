@@ -18,11 +18,11 @@ public:
 
     std::unique_ptr<redis_store::connection> make_connection(
         const asio::any_io_executor& strand, const redis_config& settings,
-        redis_store::connection::complaint told) override
+        redis_store::connection::complaint complain) override
     {
         const std::size_t place = servers_.size() == 1 ? 0 : settings.addresses.front().port - 1U;
         return std::make_unique<simulated_connection>(host_, *servers_.at(place), strand,
-                                                      std::move(told));
+                                                      std::move(complain));
     }
 
     std::unique_ptr<leasehold::detail::time_source> make_time() override

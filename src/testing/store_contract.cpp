@@ -1,5 +1,5 @@
 #include "testing/contract_pair.hpp"
-#include "testing/line_contract.hpp"
+#include "testing/queue_contract.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@ namespace leasehold::testing {
 namespace {
 
 using namespace contract;
-using namespace contract::line;
+using namespace contract::queue;
 
 #define EXPECT(...) expect(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, "store_contract", __LINE__)
 
@@ -38,8 +38,8 @@ void one_owner_at_a_time(pair& p)
     EXPECT(looked.reply.remaining > 0ms && looked.reply.remaining <= 10s);
 
     // Two acquisitions of one client are two owners as well.
-    EXPECT(p.take_by(p.a, "a:2") == granted_t::held);
-    EXPECT(p.leave_by(p.a, "a:1") == left_t::freed);
+    EXPECT(p.acquire_by(p.a, "a:2") == granted_t::held);
+    EXPECT(p.release_by(p.a, "a:1") == released_t::freed);
 
     const auto third = p.b.acquire(take("lock", "b:2"));
     EXPECT(third.reply.result == granted_t::granted);
@@ -60,7 +60,7 @@ void completes_on_the_strand_and_never_inside_the_call(pair& p)
     EXPECT(p.a.disconnected == 0);
 }
 
-void a_repeated_acquire_counts_once_and_takes_no_foreign_fence(pair& p)
+void repeated_acquire_counts_once_and_gets_no_fence_of_another_owner(pair& p)
 {
     acquire_request request = take("lock", "a:1");
     request.fences = 5;
@@ -70,8 +70,8 @@ void a_repeated_acquire_counts_once_and_takes_no_foreign_fence(pair& p)
     EXPECT(repeated.reply.result == granted_t::granted);
     // The last of the earlier grant, or new ones: none that another owner may have got.
     EXPECT(repeated.reply.first_fence >= first.reply.first_fence + first.reply.fences - 1);
-    EXPECT(p.leave_by(p.a, "a:1") == left_t::freed);
-    EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
+    EXPECT(p.release_by(p.a, "a:1") == released_t::freed);
+    EXPECT(p.release_by(p.a, "a:1") == released_t::not_owner);
     const auto next = p.b.acquire(take("lock", "b:1"));
     EXPECT(next.reply.first_fence > repeated.reply.first_fence);
 }
@@ -87,7 +87,7 @@ void fences_come_in_blocks_that_do_not_overlap(pair& p)
         EXPECT(got.reply.first_fence > last);
         EXPECT(got.reply.fences >= 1u && got.reply.fences <= wanted);
         last = got.reply.first_fence + got.reply.fences - 1;
-        EXPECT(p.leave_by(p.a, "a:1") == left_t::freed);
+        EXPECT(p.release_by(p.a, "a:1") == released_t::freed);
     }
 }
 
@@ -111,23 +111,23 @@ void a_lease_expires(pair& p)
     EXPECT(held.reply.result == granted_t::held);
     EXPECT(held.reply.remaining >= 0ms && held.reply.remaining <= 1s);
     p.a.wait(held.reply.remaining + 2ms);
-    EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
+    EXPECT(p.acquire_by(p.b, "b:1") == granted_t::granted);
     // Requests of the late owner do not change the lock of its successor.
     const renewal late[] = {{"lock", "a:1", 10s}};
     EXPECT(p.a.renew(late).reply.results.at(0) == renewal_result::gone);
-    EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
+    EXPECT(p.release_by(p.a, "a:1") == released_t::not_owner);
     EXPECT(p.a.acquire(again("lock", "a:1", "e")).reply.result == granted_t::gone);
-    EXPECT(p.leave_by(p.b, "b:1") == left_t::freed);
+    EXPECT(p.release_by(p.b, "b:1") == released_t::freed);
 }
 
-void a_request_after_its_budget_is_refused(pair& p)
+void late_acquire_is_rejected(pair& p)
 {
     acquire_request request = take("lock", "a:1");
     request.budget = -1s;
     const auto refused = p.a.acquire(request);
     EXPECT(!refused.code.failed());
     EXPECT(refused.reply.result == granted_t::late);
-    EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
+    EXPECT(p.acquire_by(p.b, "b:1") == granted_t::granted);
 }
 
 // A store of several servers may extend the TTL at some of them later, so this waits for it.
@@ -140,7 +140,7 @@ bool is_left(pair& p, const char* name, std::chrono::milliseconds least)
     return false;
 }
 
-void a_lease_is_prolonged_and_never_shortened(pair& p)
+void renewal_extends_a_lease_and_never_shortens_it(pair& p)
 {
     p.a.acquire(take("lock", "a:1", 20s));
     const renewal shorter[] = {{"lock", "a:1", 8s}};
@@ -157,9 +157,9 @@ void a_lease_is_prolonged_and_never_shortened(pair& p)
 
 void renewals_are_answered_in_order_and_create_nothing(pair& p)
 {
-    p.take_by(p.a, "a:1", "one");
-    p.take_by(p.b, "b:1", "two");
-    p.take_by(p.a, "a:3", "three");
+    p.acquire_by(p.a, "a:1", "one");
+    p.acquire_by(p.b, "b:1", "two");
+    p.acquire_by(p.a, "a:3", "three");
     const renewal batch[] = {
         {"three", "a:3", 10s}, {"two", "a:2", 10s}, {"none", "a:4", 10s}, {"one", "a:1", 10s}};
     const auto got = p.a.renew(batch);
@@ -167,51 +167,51 @@ void renewals_are_answered_in_order_and_create_nothing(pair& p)
                                                renewal_result::gone, renewal_result::renewed};
     EXPECT(!got.code.failed());
     EXPECT(got.reply.results == expected);
-    EXPECT(p.take_by(p.b, "b:9", "none") == granted_t::granted);
+    EXPECT(p.acquire_by(p.b, "b:9", "none") == granted_t::granted);
     EXPECT(p.a.renew({}).reply.results.empty());
 }
 
-void a_lock_that_was_deleted_is_not_made_again(pair& p)
+void deleted_lock_is_not_created_by_a_renewal(pair& p)
 {
-    p.take_by(p.a, "a:1");
+    p.acquire_by(p.a, "a:1");
     p.a.until([&] { return p.lab.is_everywhere("lock"); });
     p.lab.erase("lock");
     const renewal one[] = {{"lock", "a:1", 10s}};
     EXPECT(p.a.renew(one).reply.results.at(0) == renewal_result::gone);
-    EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
+    EXPECT(p.release_by(p.a, "a:1") == released_t::not_owner);
     EXPECT(p.a.acquire(again("lock", "a:1", "e")).reply.result == granted_t::gone);
-    EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
+    EXPECT(p.acquire_by(p.b, "b:1") == granted_t::granted);
 }
 
-void entries_are_counted_once_each(pair& p)
+void reentrant_acquisition_counts_once(pair& p)
 {
     EXPECT(p.a.acquire(again("lock", "a:1", "e1")).reply.result == granted_t::gone);
-    p.take_by(p.a, "a:1");
+    p.acquire_by(p.a, "a:1");
     for (const char* entry : {"e1", "e2", "e1", "e2"}) {
         const auto entered = p.a.acquire(again("lock", "a:1", entry));
         EXPECT(entered.reply.result == granted_t::granted);
         EXPECT(entered.reply.fences == 0u);
     }
     EXPECT(p.b.acquire(again("lock", "b:1", "e1")).reply.result == granted_t::gone);
-    EXPECT(p.leave_by(p.a, "a:1", "e1") == left_t::left);
-    EXPECT(p.leave_by(p.a, "a:1", "e1") == left_t::not_owner);
-    EXPECT(p.take_by(p.b, "b:1") == granted_t::held);
-    EXPECT(p.leave_by(p.a, "a:1") == left_t::left);
+    EXPECT(p.release_by(p.a, "a:1", "e1") == released_t::still_held);
+    EXPECT(p.release_by(p.a, "a:1", "e1") == released_t::not_owner);
+    EXPECT(p.acquire_by(p.b, "b:1") == granted_t::held);
+    EXPECT(p.release_by(p.a, "a:1") == released_t::still_held);
     // The first one has gone: a repetition must not remove the remaining entry.
-    EXPECT(p.leave_by(p.a, "a:1") == left_t::not_owner);
-    EXPECT(p.leave_by(p.b, "b:1", "e2") == left_t::not_owner);
-    EXPECT(p.leave_by(p.a, "a:1", "e2") == left_t::freed);
-    EXPECT(p.take_by(p.b, "b:1") == granted_t::granted);
+    EXPECT(p.release_by(p.a, "a:1") == released_t::not_owner);
+    EXPECT(p.release_by(p.b, "b:1", "e2") == released_t::not_owner);
+    EXPECT(p.release_by(p.a, "a:1", "e2") == released_t::freed);
+    EXPECT(p.acquire_by(p.b, "b:1") == granted_t::granted);
 }
 
 // The loss of an entry is reported to its holder, which would otherwise continue after the first
 // one was released.
-void an_entry_that_is_not_known_is_not_renewed(pair& p)
+void unknown_reentrant_acquisition_is_not_renewed(pair& p)
 {
-    p.take_by(p.a, "a:1");
+    p.acquire_by(p.a, "a:1");
     for (const char* entry : {"e1", "e2"})
         EXPECT(p.a.acquire(again("lock", "a:1", entry)).reply.result == granted_t::granted);
-    EXPECT(p.leave_by(p.a, "a:1", "e1") == left_t::left);
+    EXPECT(p.release_by(p.a, "a:1", "e1") == released_t::still_held);
     const renewal all[] = {{"lock", "a:1", 10s, "e1"},
                            {"lock", "a:1", 10s},
                            {"lock", "a:1", 10s, "e2"},
@@ -222,10 +222,10 @@ void an_entry_that_is_not_known_is_not_renewed(pair& p)
 }
 
 // A batch of renewals in which only a few locks have reentrant acquisitions.
-void what_is_entered_is_renewed_among_others(pair& p)
+void reentrant_acquisition_is_renewed_in_a_batch(pair& p)
 {
     for (const char* name : {"one", "two", "three"})
-        p.take_by(p.a, "a:1", name);
+        p.acquire_by(p.a, "a:1", name);
     EXPECT(p.a.acquire(again("two", "a:1", "e")).reply.result == granted_t::granted);
     const renewal all[] = {
         {"one", "a:1", 60s}, {"two", "a:1", 60s}, {"three", "b:1", 60s}, {"three", "a:1", 60s}};
@@ -238,66 +238,66 @@ void what_is_entered_is_renewed_among_others(pair& p)
     EXPECT(p.a.renew(entered).reply.results.at(0) == renewal_result::renewed);
 }
 
-void a_release_tells_those_who_watch(pair& p)
+void release_notifies_the_watchers(pair& p)
 {
     p.b.watch("lock");
-    p.b.wait_for_hints(1); // the watch is in effect
-    p.take_by(p.a, "a:1");
+    p.b.wait_for_wakeups(1); // the watch is in effect
+    p.acquire_by(p.a, "a:1");
     const auto freed = p.a.release({.name = "lock", .owner = "a:1", .entry = {}});
-    EXPECT(freed.reply.result == left_t::freed);
+    EXPECT(freed.reply.result == released_t::freed);
     EXPECT(freed.reply.receivers == 1u);
-    p.b.wait_for_hints(2);
-    EXPECT(p.b.hints.back() == "lock");
-    EXPECT(p.a.hints.empty());
+    p.b.wait_for_wakeups(2);
+    EXPECT(p.b.wakeups.back() == "lock");
+    EXPECT(p.a.wakeups.empty());
 }
 
-void the_releaser_is_told_as_well_when_it_watches(pair& p)
+void release_notifies_its_own_client_if_it_watches(pair& p)
 {
     p.a.watch("lock");
     p.b.watch("lock");
     p.b.watch("lock"); // a second call has no effect
-    p.a.wait_for_hints(1);
-    p.b.wait_for_hints(1);
-    p.take_by(p.a, "a:1");
+    p.a.wait_for_wakeups(1);
+    p.b.wait_for_wakeups(1);
+    p.acquire_by(p.a, "a:1");
     const auto freed = p.a.release({.name = "lock", .owner = "a:1", .entry = {}});
     EXPECT(freed.reply.receivers == 2u);
-    p.a.wait_for_hints(2);
-    p.b.wait_for_hints(2);
+    p.a.wait_for_wakeups(2);
+    p.b.wait_for_wakeups(2);
 }
 
-void only_a_release_that_frees_tells(pair& p)
+void only_a_release_that_frees_the_lock_notifies(pair& p)
 {
     p.b.watch("lock");
-    p.b.wait_for_hints(1);
-    p.take_by(p.a, "a:1");
+    p.b.wait_for_wakeups(1);
+    p.acquire_by(p.a, "a:1");
     p.a.acquire(again("lock", "a:1", "e"));
     EXPECT(p.a.release({.name = "lock", .owner = "x:1", .entry = {}}).reply.receivers == 0u);
     EXPECT(p.a.release({.name = "lock", .owner = "a:1", .entry = "e"}).reply.receivers == 0u);
-    p.take_by(p.a, "a:2", "other");
+    p.acquire_by(p.a, "a:2", "other");
     EXPECT(p.a.release({.name = "other", .owner = "a:2", .entry = {}}).reply.receivers == 0u);
     // A wake-up by these would come before the one that ends the wait.
-    p.leave_by(p.a, "a:1");
-    p.b.wait_for_hints(2);
-    EXPECT(p.b.hints.size() == 2u);
+    p.release_by(p.a, "a:1");
+    p.b.wait_for_wakeups(2);
+    EXPECT(p.b.wakeups.size() == 2u);
 }
 
-void after_unwatch_nobody_is_told(pair& p)
+void unwatched_name_gets_no_wakeup(pair& p)
 {
     p.b.watch("lock");
-    p.b.wait_for_hints(1);
+    p.b.wait_for_wakeups(1);
     p.b.unwatch("lock");
     p.b.unwatch("never watched");
     // The end of a watch has no event; repeated until it is in effect.
     for (int i = 0;; ++i) {
-        p.take_by(p.a, "a:" + std::to_string(i));
+        p.acquire_by(p.a, "a:" + std::to_string(i));
         const std::string owner = "a:" + std::to_string(i);
         if (p.a.release({.name = "lock", .owner = owner, .entry = {}}).reply.receivers == 0)
             break;
         EXPECT(i < 1000);
     }
     p.b.watch("lock");
-    const std::size_t before = p.b.hints.size();
-    p.b.wait_for_hints(before + 1);
+    const std::size_t before = p.b.wakeups.size();
+    p.b.wait_for_wakeups(before + 1);
 }
 
 void any_bytes_make_a_name(pair& p)
@@ -305,44 +305,44 @@ void any_bytes_make_a_name(pair& p)
     using namespace std::string_literals;
     for (const std::string& name : {"a{b}c"s, "{"s, "}"s, "{}x"s, "nul\0nul"s, "line\r\nline"s,
                                     "\xff\xfe"s, " "s, ":"s, std::string(4096, 'n')}) {
-        EXPECT(p.take_by(p.a, "a:1", name) == granted_t::granted);
-        EXPECT(p.take_by(p.b, "b:1", name) == granted_t::held);
+        EXPECT(p.acquire_by(p.a, "a:1", name) == granted_t::granted);
+        EXPECT(p.acquire_by(p.b, "b:1", name) == granted_t::held);
         const release_request leaving{.name = name, .owner = "a:1", .entry = {}};
-        if (!p.traits.announces) {
-            EXPECT(p.a.release(leaving).reply.result == left_t::freed);
+        if (!p.traits.publishes) {
+            EXPECT(p.a.release(leaving).reply.result == released_t::freed);
             continue;
         }
         p.b.watch(name);
-        p.b.wait_for_hints(1);
+        p.b.wait_for_wakeups(1);
         EXPECT(p.a.release(leaving).reply.receivers == 1u);
-        p.b.wait_for_hints(2);
-        EXPECT(p.b.hints.back() == name);
+        p.b.wait_for_wakeups(2);
+        EXPECT(p.b.wakeups.back() == name);
         p.b.unwatch(name);
-        p.b.hints.clear();
+        p.b.wakeups.clear();
     }
 }
 
 void after_close_nothing_is_executed_and_all_is_answered(pair& p)
 {
-    p.take_by(p.a, "a:1");
-    if (p.traits.announces) {
+    p.acquire_by(p.a, "a:1");
+    if (p.traits.publishes) {
         p.a.watch("lock");
-        p.a.wait_for_hints(1);
+        p.a.wait_for_wakeups(1);
     }
     p.a.close();
     const auto refused = p.a.release({.name = "lock", .owner = "a:1", .entry = {}});
     EXPECT(refused.code == condition::store_fault);
     EXPECT(p.a.acquire(take("lock", "a:1")).code == condition::store_fault);
-    EXPECT(p.take_by(p.b, "b:1") == granted_t::held);
+    EXPECT(p.acquire_by(p.b, "b:1") == granted_t::held);
     p.lab.erase("lock");
-    p.take_by(p.b, "b:1");
-    const std::size_t before = p.a.hints.size();
-    p.leave_by(p.b, "b:1");
+    p.acquire_by(p.b, "b:1");
+    const std::size_t before = p.a.wakeups.size();
+    p.release_by(p.b, "b:1");
     p.context.poll();
-    EXPECT(p.a.hints.size() == before);
+    EXPECT(p.a.wakeups.size() == before);
 }
 
-void what_is_outstanding_at_close_is_answered(pair& p)
+void outstanding_request_is_answered_at_close(pair& p)
 {
     int answers = 0;
     p.a.on_the_strand([&] {
@@ -366,53 +366,53 @@ void what_is_outstanding_at_close_is_answered(pair& p)
         #name, &run<&name, &store_traits::trait>                                                   \
     }
 
-#define LINE_CASE(name)                                                                            \
+#define QUEUE_CASE(name)                                                                           \
     contract_case                                                                                  \
     {                                                                                              \
-        #name, &run<&in_line<&name>, &store_traits::queues>                                        \
+        #name, &run<&with_queue<&name>, &store_traits::queues>                                     \
     }
 
 constexpr std::array cases{
     CASE(a_name_is_in_a_partition_that_connects),
     CASE(one_owner_at_a_time),
     CASE(completes_on_the_strand_and_never_inside_the_call),
-    CASE(a_repeated_acquire_counts_once_and_takes_no_foreign_fence),
+    CASE(repeated_acquire_counts_once_and_gets_no_fence_of_another_owner),
     CASE(fences_come_in_blocks_that_do_not_overlap),
     CASE(fences_rise_also_when_the_data_is_lost),
     CASE(a_lease_expires),
-    CASE_IF(refuses_late, a_request_after_its_budget_is_refused),
-    CASE(a_lease_is_prolonged_and_never_shortened),
+    CASE_IF(rejects_late, late_acquire_is_rejected),
+    CASE(renewal_extends_a_lease_and_never_shortens_it),
     CASE(renewals_are_answered_in_order_and_create_nothing),
-    CASE(a_lock_that_was_deleted_is_not_made_again),
-    CASE(entries_are_counted_once_each),
-    CASE(an_entry_that_is_not_known_is_not_renewed),
-    CASE(what_is_entered_is_renewed_among_others),
-    CASE_IF(announces, a_release_tells_those_who_watch),
-    CASE_IF(announces, the_releaser_is_told_as_well_when_it_watches),
-    CASE_IF(announces, only_a_release_that_frees_tells),
-    CASE_IF(announces, after_unwatch_nobody_is_told),
-    LINE_CASE(a_lock_that_is_left_goes_to_the_first_in_line),
-    LINE_CASE(who_joins_again_keeps_its_place),
-    LINE_CASE(a_turn_is_a_claim_until_an_acquire_confirms_it),
-    LINE_CASE(who_does_not_claim_its_turn_loses_it),
-    LINE_CASE(nobody_takes_a_free_lock_past_the_line),
-    LINE_CASE(who_has_left_the_line_is_not_given_the_lock),
-    LINE_CASE(leaving_the_line_of_an_expired_lock_passes_it_on),
-    LINE_CASE(who_is_not_there_is_passed_over),
-    LINE_CASE(who_has_gone_is_passed_over),
-    LINE_CASE(the_next_owner_joins_in_the_same_step),
-    LINE_CASE(the_next_owner_has_it_when_nobody_waits),
-    LINE_CASE(a_release_that_leaves_nothing_brings_nobody_in),
-    LINE_CASE(a_next_owner_after_its_budget_does_not_join),
-    LINE_CASE(those_in_line_wait_for_every_entry),
-    LINE_CASE(a_foreign_turn_costs_nobody_its_place),
-    LINE_CASE(the_next_owner_has_it_after_the_foreign_turn),
+    CASE(deleted_lock_is_not_created_by_a_renewal),
+    CASE(reentrant_acquisition_counts_once),
+    CASE(unknown_reentrant_acquisition_is_not_renewed),
+    CASE(reentrant_acquisition_is_renewed_in_a_batch),
+    CASE_IF(publishes, release_notifies_the_watchers),
+    CASE_IF(publishes, release_notifies_its_own_client_if_it_watches),
+    CASE_IF(publishes, only_a_release_that_frees_the_lock_notifies),
+    CASE_IF(publishes, unwatched_name_gets_no_wakeup),
+    QUEUE_CASE(released_lock_is_granted_to_the_first_waiter),
+    QUEUE_CASE(waiter_that_joins_again_keeps_its_position),
+    QUEUE_CASE(grant_is_a_claim_until_an_acquire_confirms_it),
+    QUEUE_CASE(unconfirmed_grant_expires),
+    QUEUE_CASE(free_lock_is_granted_to_the_first_waiter_only),
+    QUEUE_CASE(waiter_that_left_the_queue_is_not_granted_the_lock),
+    QUEUE_CASE(leaving_waiter_grants_an_expired_lock_to_the_next),
+    QUEUE_CASE(expired_waiter_is_skipped),
+    QUEUE_CASE(waiter_of_an_ended_client_is_skipped),
+    QUEUE_CASE(next_owner_joins_in_the_same_step),
+    QUEUE_CASE(next_owner_gets_the_lock_if_the_queue_is_empty),
+    QUEUE_CASE(release_without_effect_enqueues_no_next_owner),
+    QUEUE_CASE(late_next_owner_does_not_join),
+    QUEUE_CASE(waiters_wait_for_each_reentrant_acquisition),
+    QUEUE_CASE(external_time_keeps_the_positions),
+    QUEUE_CASE(next_owner_gets_the_lock_after_the_external_time),
     CASE(any_bytes_make_a_name),
     CASE(after_close_nothing_is_executed_and_all_is_answered),
-    CASE(what_is_outstanding_at_close_is_answered),
+    CASE(outstanding_request_is_answered_at_close),
 };
 
-#undef LINE_CASE
+#undef QUEUE_CASE
 #undef CASE_IF
 #undef CASE
 #undef EXPECT

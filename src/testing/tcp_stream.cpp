@@ -178,10 +178,10 @@ void tcp_stream::close() noexcept
 
 void tcp_stream::reset()
 {
-    near_end* const told = near_;
+    near_end* const end = near_;
     close();
-    if (told != nullptr)
-        told->on_reset(*this);
+    if (end != nullptr)
+        end->on_reset(*this);
 }
 
 void tcp_stream::answer(std::vector<message> said)
@@ -213,8 +213,8 @@ delivery tcp_stream::cut_short(std::vector<message> said)
     for (message& each : said) {
         if (breaks_->runs > 0)
             --breaks_->runs;
-        if (breaks_->heard > 0) {
-            --breaks_->heard;
+        if (breaks_->replies > 0) {
+            --breaks_->replies;
             delivered.messages.push_back(std::move(each));
         }
         else if (!std::exchange(breaks_->stopped, true)) {
@@ -227,12 +227,13 @@ delivery tcp_stream::cut_short(std::vector<message> said)
 
 void tcp_stream::publish(const message& said)
 {
-    if (host_.time.now() < host_.no_hints_until || chance(host_.messages_to(server_).hint_loss)) {
-        ++host_.befallen.hints_lost;
+    if (host_.time.now() < host_.no_wakeups_until ||
+        chance(host_.messages_to(server_).wakeup_loss)) {
+        ++host_.befallen.wakeups_lost;
         return;
     }
-    const int copies = chance(host_.messages_to(server_).hint_doubling) ? 2 : 1;
-    host_.befallen.hints_doubled += copies == 2 ? 1 : 0;
+    const int copies = chance(host_.messages_to(server_).wakeup_doubling) ? 2 : 1;
+    host_.befallen.wakeups_doubled += copies == 2 ? 1 : 0;
     for (int i = 0; i < copies; ++i)
         send_down({{said}, std::nullopt});
 }

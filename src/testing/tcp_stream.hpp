@@ -65,7 +65,7 @@ public:
     void answer(std::vector<message> said) override;
     void publish(const message& said) override;
     void on_server_end() override;
-    void told(step reached) override { host_.told(reached); }
+    void report(step reached) override { host_.report(reached); }
     [[nodiscard]] const std::string& client() const noexcept override { return host_.name; }
 
 private:
@@ -95,7 +95,7 @@ private:
     struct break_off
     {
         std::size_t runs;
-        std::size_t heard;
+        std::size_t replies;
         bool stopped;
     };
     std::optional<break_off> breaks_;

@@ -19,7 +19,7 @@ public:
     ~world_state()
     {
         // Clients first, while everything they use exists; then waiting work; then the rest.
-        time.told = nullptr;
+        time.on_line = nullptr;
         for (const auto& each : hosts)
             each->end();
         time.clear();
@@ -105,9 +105,9 @@ std::uint64_t world::events() const noexcept
     return state_->time.events();
 }
 
-void world::on_trace(std::function<void(std::string_view line)> told)
+void world::on_trace(std::function<void(std::string_view line)> handler)
 {
-    state_->time.told = std::move(told);
+    state_->time.on_line = std::move(handler);
 }
 
 void world::note(std::string_view line)

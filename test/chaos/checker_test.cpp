@@ -89,7 +89,7 @@ public:
         t += 1s;
         double_grant(t);
         t += 1s;
-        handed_over(t);
+        handed_off(t);
         t += 1s;
         others(t);
         all_.healed = t += 1s;
@@ -174,7 +174,7 @@ private:
         a_.put(at + 102ms, verb::released, "a", first, old_fence, {}, false, "lost");
     }
 
-    void handed_over(stamp at)
+    void handed_off(stamp at)
     {
         const auto first = a_.ask(at, "b");
         const auto second = a_.ask(at + 1ms, "b");
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(record_without_violation_is_accepted)
     BOOST_TEST(found.violations.empty(), text_of(found));
     BOOST_TEST(found.operations == 25u);
     BOOST_TEST(found.grants == 22u);
-    BOOST_TEST(found.handed_over == 1u);
+    BOOST_TEST(found.handed_off == 1u);
     BOOST_TEST(found.cancelled == 1u);
     BOOST_TEST(found.not_acquired == 1u);
     BOOST_TEST(found.losses.at("expired") == 1u);

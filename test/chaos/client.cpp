@@ -230,17 +230,17 @@ private:
         }
 
         void acquired(std::string_view name, std::uint64_t fence, duration waited,
-                      bool handed_over) noexcept override
+                      bool handed_off) noexcept override
         {
-            const bool promised = of_.set_.promises && !handed_over;
+            const bool promised = of_.set_.promises && !handed_off;
             of_.log_.put({.at = now(),
                           .what = verb::given,
                           .name = std::string(name),
                           .fence = fence,
                           .number = promised ? (waited - took_).count() : 0,
-                          .word = handed_over ? "handed"
-                                  : promised  ? "promised"
-                                              : "fresh"});
+                          .word = handed_off ? "handed"
+                                  : promised ? "promised"
+                                             : "fresh"});
         }
 
         void renewed(std::string_view name, std::uint64_t fence, duration took,

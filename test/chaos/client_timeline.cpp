@@ -205,7 +205,7 @@ private:
         from->told = true;
         by->granted = true;
         ++into_.grants;
-        into_.handed_over += from->fresh ? 0 : 1;
+        into_.handed_off += from->fresh ? 0 : 1;
         check_deadline(e, e.at);
         if (e.flag && e.at >= e.deadline())
             wrong(rule::deadline, e, "valid after its deadline");

@@ -40,7 +40,7 @@ report& report::operator+=(const report& other)
 {
     operations += other.operations;
     grants += other.grants;
-    handed_over += other.handed_over;
+    handed_off += other.handed_off;
     not_acquired += other.not_acquired;
     cancelled += other.cancelled;
     renewals += other.renewals;

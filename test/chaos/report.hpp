@@ -50,7 +50,7 @@ struct report
 
     std::uint64_t operations = 0;
     std::uint64_t grants = 0;
-    std::uint64_t handed_over = 0; ///< The part of these without the store.
+    std::uint64_t handed_off = 0; ///< The part of these without the store.
     std::uint64_t not_acquired = 0;
     std::uint64_t cancelled = 0;
     std::uint64_t renewals = 0;

@@ -61,7 +61,7 @@ void print_table(std::ostream& to, const std::vector<std::pair<std::string, repo
     out.head();
     out.row("operations", [](const report& of) { return of.operations; });
     out.row("grants", [](const report& of) { return of.grants; });
-    out.row("  without the store", [](const report& of) { return of.handed_over; });
+    out.row("  without the store", [](const report& of) { return of.handed_off; });
     out.row("not acquired", [](const report& of) { return of.not_acquired; });
     out.row("cancelled", [](const report& of) { return of.cancelled; });
     out.row("renewals", [](const report& of) { return of.renewals; });

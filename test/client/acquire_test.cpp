@@ -313,9 +313,9 @@ BOOST_AUTO_TEST_CASE(wake_up_causes_a_request_and_no_grant)
     e.say_held();
     BOOST_TEST(e.store->watched().contains("a"));
     BOOST_TEST(e.stats().watched == 1u);
-    e.store->hint("a");
-    e.store->hint("a");
-    e.store->hint("never heard of");
+    e.store->wakeup("a");
+    e.store->wakeup("a");
+    e.store->wakeup("never heard of");
     e.poll();
     BOOST_TEST(e.store->acquire_count() == 2u);
     e.say_held(); // answers the first wake-up; the second came while it was outstanding
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(wake_ups_are_ignored_while_this_client_holds_the_lock)
     const lease held = e.taken(e.spec("a"));
     const auto waits = e.lock("a");
     for (int i = 0; i < 10; ++i)
-        e.store->hint("a");
+        e.store->wakeup("a");
     e.poll();
     BOOST_TEST(e.store->acquire_count() == 1u);
     BOOST_TEST(held.valid());
@@ -395,7 +395,7 @@ BOOST_AUTO_TEST_CASE(P1_ten_thousand_waiters_send_a_handful_of_commands)
     BOOST_TEST(e.time.wakes() - wakes < 100u);
     // A handoff costs two commands, whatever the number of waiters.
     const auto sent = e.stats().acquires_sent;
-    e.store->hint("a");
+    e.store->wakeup("a");
     e.poll();
     e.grant();
     BOOST_TEST(waiting.front()->done());
@@ -431,7 +431,7 @@ BOOST_AUTO_TEST_CASE(wake_ups_without_a_connection_do_not_count_as_failures)
     e.say_held();
     e.disconnect();
     for (int i = 0; i < 3; ++i) {
-        e.store->hint("a");
+        e.store->wakeup("a");
         e.poll();
     }
     BOOST_TEST(e.store->acquire_count() == 1u);
@@ -460,7 +460,7 @@ BOOST_AUTO_TEST_CASE(W8_wake_up_of_a_cancelled_waiter_serves_the_next)
     const auto one = e.lock("a");
     e.say_held();
     const auto two = e.lock("a");
-    e.store->hint("a");
+    e.store->wakeup("a");
     e.poll();
     one->cancel();
     e.poll();
@@ -505,7 +505,7 @@ BOOST_AUTO_TEST_CASE(server_clock_that_steps_back_is_reported)
     e.say_held(5s); // the server clock is stopped
     BOOST_TEST(e.seen->count(kind::suspect_expiry) == 2u);
     // Two polls in a row get the same reply.
-    e.store->hint("a");
+    e.store->wakeup("a");
     e.poll();
     e.say_held(5s);
     BOOST_TEST(e.seen->count(kind::suspect_expiry) == 2u);

@@ -37,11 +37,11 @@ struct flood
     }
 
     core_fixture::locking& add(const std::string& name, clock::duration limit,
-                               lock_options options = {}, owner who = {})
+                               lock_options options = {}, owner holder = {})
     {
         all.push_back(e.make<core_fixture::locking>());
         all.back()->start([&](auto handler) {
-            e.async_lock(e.spec(name, options), limit, std::move(who), std::move(handler));
+            e.async_lock(e.spec(name, options), limit, std::move(holder), std::move(handler));
         });
         return *all.back();
     }
@@ -77,9 +77,9 @@ struct silent_partition : flood
         return made;
     }
 
-    core_fixture::locking& lock(const std::string& name, owner who = {})
+    core_fixture::locking& lock(const std::string& name, owner holder = {})
     {
-        auto& op = add(name, 1h, {}, std::move(who));
+        auto& op = add(name, 1h, {}, std::move(holder));
         e.poll();
         return op;
     }
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(wake_up_before_the_request_is_sent_adds_no_second_request)
     core_fixture& e = f.e;
     f.add("a", clock::duration::max());
     e.poll();
-    e.store->hint("a");
+    e.store->wakeup("a");
     e.poll();
     f.grant(0);
     BOOST_TEST_REQUIRE(e.last_acquire().name == "a");

@@ -51,7 +51,7 @@ const std::vector<state> lock_states = {
     {"sent again after a hint", nothing,
      [](core_fixture& e, core_fixture::locking&) {
          e.say_held();
-         e.store->hint("a");
+         e.store->wakeup("a");
          e.poll();
      }},
     {"behind a local holder", [](core_fixture& e) { e.kept.push_back(e.taken(e.spec("a"))); },
@@ -376,7 +376,7 @@ BOOST_AUTO_TEST_CASE(W8_last_waiter_is_served_when_all_others_are_cancelled)
     for (int i = 0; i < 20; ++i)
         waiters.push_back(e.lock("a"));
     e.say_held();
-    e.store->hint("a");
+    e.store->wakeup("a");
     e.poll();
     for (int i = 0; i < 19; ++i)
         waiters[static_cast<std::size_t>(i)]->cancel();

@@ -71,9 +71,9 @@ BOOST_AUTO_TEST_CASE(unconfirmed_lock_is_released_and_reported_at_once)
         BOOST_TEST(code(*op) == errc::not_replicated);
         BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
         BOOST_TEST(e.last_release().owner == owner);
-        const auto told = e.seen->events(kind::not_acquired);
-        BOOST_TEST_REQUIRE(told.size() == 1u);
-        BOOST_TEST(told[0].details.server_message == "0 of 1 replicas");
+        const auto events = e.seen->events(kind::not_acquired);
+        BOOST_TEST_REQUIRE(events.size() == 1u);
+        BOOST_TEST(events[0].details.server_message == "0 of 1 replicas");
         e.say_freed();
         BOOST_TEST(e.store->pending() == 0u, queues);
         check_idle(e);
@@ -135,18 +135,18 @@ BOOST_AUTO_TEST_CASE(release_enqueues_no_owner_that_replicas_have_to_confirm)
     e.release(std::move(one->value<1>()));
     BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
     BOOST_TEST(!e.last_release().next);
-    e.store->complete_release(0, {}, {.result = left::passed_on});
+    e.store->complete_release(0, {}, {.result = left::granted_next});
     e.poll();
     BOOST_TEST_REQUIRE(e.store->acquire_count() == 2u);
     BOOST_TEST(e.last_acquire().replica_acks == 1u);
     e.store->complete_acquire(
-        1, {}, {.result = acquire_reply::outcome::held, .remaining = 10s, .in_line = true});
+        1, {}, {.result = acquire_reply::outcome::held, .remaining = 10s, .queued = true});
     e.poll();
 
     const auto ended = e.shutdown();
     BOOST_TEST((code(*two) == errc::shut_down));
     BOOST_TEST_REQUIRE(e.store->release_count() == 2u);
-    e.store->complete_release(1, {}, {.result = left::left_line});
+    e.store->complete_release(1, {}, {.result = left::left_queue});
     e.poll();
     BOOST_TEST(code(*ended) == error_code());
 }
@@ -209,9 +209,9 @@ BOOST_AUTO_TEST_CASE(unconfirmed_renewal_counts_as_failed)
     while (asked(e.store->renew_count()))
         e.renew_all(renewal_result::unconfirmed);
     BOOST_TEST(code(*lost) == errc::expired);
-    const auto told = e.seen->events(kind::lost);
-    BOOST_TEST_REQUIRE(told.size() == 1u);
-    BOOST_TEST((told[0].details.cause == errc::not_replicated));
+    const auto events = e.seen->events(kind::lost);
+    BOOST_TEST_REQUIRE(events.size() == 1u);
+    BOOST_TEST((events[0].details.cause == errc::not_replicated));
 }
 
 // Confirmation takes time. Renewals without replicas do not wait for it.

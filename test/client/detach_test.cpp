@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_may_be_detached_alone)
     BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
     BOOST_TEST(e.store->renewals().back().locks.size() == 1u);
     const auto out = e.release(std::move(held));
-    e.say_released(release_reply::outcome::left);
+    e.say_released(release_reply::outcome::still_held);
     BOOST_TEST(code(*out) == error_code());
     check_idle(e);
 }

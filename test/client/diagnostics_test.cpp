@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(failed_try_reports_the_holder)
     e.store->server = "10.1.2.3:6379";
     diagnostics details{.server_message = "of an earlier operation"};
     const auto op = lock(e, e.spec("a"), details, 0s);
-    BOOST_TEST(e.last_acquire().asks_holder);
+    BOOST_TEST(e.last_acquire().needs_holder);
     e.advance(25ms);
     say_held_by(e, "5e0f8c21");
     BOOST_TEST(code(*op) == errc::held);
@@ -130,16 +130,16 @@ BOOST_AUTO_TEST_CASE(holder_is_requested_only_while_an_operation_wants_details)
 {
     unobserved_fixture e;
     const auto op = e.lock("a");
-    BOOST_TEST(!e.last_acquire().asks_holder);
+    BOOST_TEST(!e.last_acquire().needs_holder);
     e.say_held();
     diagnostics details;
     const auto curious = lock(e, e.spec("a"), details);
     e.advance(5s);
-    BOOST_TEST(e.last_acquire().asks_holder);
+    BOOST_TEST(e.last_acquire().needs_holder);
     e.say_held();
     curious->cancel();
     e.advance(5s);
-    BOOST_TEST(!e.last_acquire().asks_holder);
+    BOOST_TEST(!e.last_acquire().needs_holder);
     e.grant();
     BOOST_TEST(code(*op) == error_code());
 }
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(observer_gets_the_holder_of_a_failed_try)
 {
     core_fixture e;
     const auto op = e.lock(e.spec("a"), 0s);
-    BOOST_TEST(e.last_acquire().asks_holder);
+    BOOST_TEST(e.last_acquire().needs_holder);
     say_held_by(e, "5e0f8c21");
     BOOST_TEST(code(*op) == errc::held);
     const auto seen = e.seen->events(kind::not_acquired).at(0);

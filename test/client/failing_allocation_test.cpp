@@ -459,8 +459,8 @@ BOOST_AUTO_TEST_CASE(failed_allocation_in_a_reentrant_acquisition_orphans_no_loc
 {
     fail_each([](scene& s) {
         s.held = s.take(*s.one);
-        s.act = [m = s.lock(*s.one), who = s.held.share_owner(), done = s.handler()] {
-            m.with_owner(who).async_lock(done);
+        s.act = [m = s.lock(*s.one), holder = s.held.share_owner(), done = s.handler()] {
+            m.with_owner(holder).async_lock(done);
         };
     });
 }

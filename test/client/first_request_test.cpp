@@ -32,7 +32,7 @@ public:
     explicit scene(const setting& chosen) : core_fixture(false)
     {
         store->can.queues = chosen.queues;
-        store->can.announces = true;
+        store->can.publishes = true;
         core = detail::client_state::make(context.get_executor(), store, seen, time.make_source(),
                                           chosen.full_window ? 1 : 10);
         core->random.seed(1);
@@ -44,7 +44,7 @@ public:
         waiters.push_back(lock(what));
         if (chosen.makes_contender) {
             // Too long for an owner of this client.
-            store->turn("a", std::string(detail::owner_id::static_capacity + 1, 'x'));
+            store->notify_grant("a", std::string(detail::owner_id::static_capacity + 1, 'x'));
             poll();
         }
     }
@@ -133,9 +133,9 @@ const std::vector<event>& events()
 {
     static const std::vector<event> all{
         {"nothing", [](scene&) {}},
-        {"grant to its owner", [](scene& s) { s.store->turn("a", s.own_owner()); }},
-        {"grant to another owner", [](scene& s) { s.store->turn("a", "other:7"); }},
-        {"wake-up", [](scene& s) { s.store->hint("a"); }},
+        {"grant to its owner", [](scene& s) { s.store->notify_grant("a", s.own_owner()); }},
+        {"grant to another owner", [](scene& s) { s.store->notify_grant("a", "other:7"); }},
+        {"wake-up", [](scene& s) { s.store->wakeup("a"); }},
         {"listening", [](scene& s) { s.store->listen(); }},
         {"settled", [](scene& s) { s.store->settle(); }},
         {"connected", [](scene& s) { s.store->connect(); }},
@@ -151,7 +151,7 @@ const std::vector<event>& events()
         {"the waiter leaves", [](scene& s) { s.cancel_first(); }},
         {"a wake-up, and the waiter leaves",
          [](scene& s) {
-             s.store->hint("a");
+             s.store->wakeup("a");
              s.poll();
              s.cancel_first();
          }},
@@ -183,7 +183,7 @@ std::vector<answer> answers()
     return {
         {"granted", {}, {.result = outcome::granted, .fences = 1, .first_fence = 1}},
         {"held", {}, {.result = outcome::held, .remaining = 300ms}},
-        {"queued", {}, {.result = outcome::held, .remaining = 300ms, .in_line = true}},
+        {"queued", {}, {.result = outcome::held, .remaining = 300ms, .queued = true}},
         {"late", {}, {.result = outcome::late}},
         {"gone", {}, {.result = outcome::gone}},
         {"outcome unknown", errc::outcome_unknown, {}},

@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(next_waiter_gets_the_lease_with_a_larger_fence)
     }
     BOOST_TEST(e.store->acquire_count() == 1u);
     BOOST_TEST(e.store->release_count() == 0u);
-    BOOST_TEST(e.stats().handed_over == 5u);
+    BOOST_TEST(e.stats().handed_off == 5u);
     e.release(std::move(held));
     BOOST_TEST(e.store->release_count() == 1u);
 }

@@ -31,7 +31,7 @@ using detail::ownership_ptr;
 
 /// A watchdog on its own strand. It records the completions of its keep-alives.
 class kept_by_a_watchdog final : public detail::turn_context,
-                                 private ownership::home,
+                                 private ownership::listener,
                                  private store_listener
 {
 public:
@@ -74,7 +74,7 @@ private:
         completed.push_back(why);
     }
     void on_turn_failed() noexcept override {}
-    void on_hint(std::string_view) override {}
+    void on_wakeup(std::string_view) override {}
     void on_connected(store_partition) override {}
     void on_disconnected(store_partition, error_code) override {}
 };

@@ -288,10 +288,10 @@ BOOST_AUTO_TEST_CASE(O7_lock_acquired_three_times_is_free_after_three_releases)
     const mutex m(*one, "a"), elsewhere(*two, "a");
     std::vector<lease> in;
     in.push_back(lab.take(m));
-    const owner who = owner::from_string(in[0].share_owner().to_string());
+    const owner shared = owner::from_string(in[0].share_owner().to_string());
     for (const mutex* each : {&m, &elsewhere}) {
         std::optional<lease> got;
-        each->with_owner(who).async_lock([&](error_code code, lease held) {
+        each->with_owner(shared).async_lock([&](error_code code, lease held) {
             BOOST_TEST(!code);
             got = std::move(held);
         });
@@ -312,7 +312,7 @@ BOOST_AUTO_TEST_CASE(O7_lock_acquired_three_times_is_free_after_three_releases)
     lab.until_idle(*one);
     lab.until_idle(*two);
     std::optional<error_code> refused;
-    m.with_owner(who).async_lock([&](error_code code, lease) { refused = code; });
+    m.with_owner(shared).async_lock([&](error_code code, lease) { refused = code; });
     lab.until([&] { return refused.has_value(); });
     BOOST_TEST(*refused == errc::lost);
 }
@@ -323,13 +323,13 @@ BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_of_a_lost_lock_fails)
     const auto one = lab.make_client();
     const mutex m(*one, "a", {.lease_time = 10s, .renew_interval = 5ms});
     lease held = lab.take(m);
-    const owner who = held.share_owner();
+    const owner shared = held.share_owner();
     std::optional<error_code> lost, refused;
     held.async_wait_lost([&](error_code code) { lost = code; });
     lab.space->erase("a");
     lab.until([&] { return lost.has_value(); });
     BOOST_TEST(*lost == errc::lost);
-    m.with_owner(who).async_lock([&](error_code code, lease) { refused = code; });
+    m.with_owner(shared).async_lock([&](error_code code, lease) { refused = code; });
     lab.until([&] { return refused.has_value(); });
     BOOST_TEST(*refused == errc::lost);
 }
@@ -362,7 +362,7 @@ BOOST_AUTO_TEST_CASE(waiters_are_served_in_order_and_fences_rise)
     BOOST_TEST(std::is_sorted(order.begin(), order.end()));
     BOOST_TEST(
         (std::adjacent_find(fences.begin(), fences.end(), std::greater_equal<>()) == fences.end()));
-    BOOST_TEST(one->stats().handed_over > 0u);
+    BOOST_TEST(one->stats().handed_off > 0u);
     lab.until_idle(*one);
     lab.until_idle(*two);
 }
@@ -580,19 +580,19 @@ BOOST_AUTO_TEST_CASE(row27_forked_child_holds_no_lease_and_sends_no_request)
     const mutex m(*one, "a", {.lease_time = 10s, .renew_interval = 10ms});
     auto held = std::make_unique<lease>(lab.take(m));
     const auto fence = held->fence();
-    for (const bool told : {true, false}) { // with and without `notify_fork`
+    for (const bool notifies : {true, false}) { // with and without `notify_fork`
         lab.context.notify_fork(asio::execution_context::fork_prepare);
         const pid_t child = ::fork();
         if (child == 0) {
-            if (told)
+            if (notifies)
                 lab.context.notify_fork(asio::execution_context::fork_child);
             int failed = held->valid() ? 1 : 0;
             const auto before = one->stats();
             bool called = false;
-            if (!told)
+            if (!notifies)
                 m.async_try_lock([&](error_code code, lease got) { called = !code || got; });
             held.reset();
-            if (told) { // otherwise its descriptors are those of the parent
+            if (notifies) { // otherwise its descriptors are those of the parent
                 lab.context.restart();
                 lab.context.run_for(50ms);
             }

@@ -92,12 +92,12 @@ BOOST_AUTO_TEST_CASE(contended_lock_is_reported_with_its_former_holder)
         e.advance(10ms);
     e.grant();
     BOOST_TEST(waiting->done());
-    const auto told = e.seen->events(kind::contended);
-    BOOST_TEST_REQUIRE(told.size() == 1u);
-    BOOST_TEST(told[0].name == "a");
-    BOOST_TEST(told[0].holder == "0a1b2c3d"); // the public part of the owner token only
-    BOOST_TEST((told[0].time == e.seen->events(kind::acquired).at(0).time));
-    BOOST_TEST((told[0].time > 0ms));
+    const auto events = e.seen->events(kind::contended);
+    BOOST_TEST_REQUIRE(events.size() == 1u);
+    BOOST_TEST(events[0].name == "a");
+    BOOST_TEST(events[0].holder == "0a1b2c3d"); // the public part of the owner token only
+    BOOST_TEST((events[0].time == e.seen->events(kind::acquired).at(0).time));
+    BOOST_TEST((events[0].time > 0ms));
 }
 
 BOOST_AUTO_TEST_CASE(lock_that_was_free_is_not_reported_as_contended)
@@ -122,10 +122,10 @@ BOOST_AUTO_TEST_CASE(renewal_is_reported_with_the_time_left_without_it)
     BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
     e.advance(2s);
     e.renew_all();
-    const auto told = e.seen->events(kind::renewed);
-    BOOST_TEST_REQUIRE(told.size() == 1u);
-    BOOST_TEST((told[0].left == deadline - e.time.now()));
-    BOOST_TEST((told[0].time >= 2s));
+    const auto events = e.seen->events(kind::renewed);
+    BOOST_TEST_REQUIRE(events.size() == 1u);
+    BOOST_TEST((events[0].left == deadline - e.time.now()));
+    BOOST_TEST((events[0].time >= 2s));
 }
 
 BOOST_AUTO_TEST_CASE(every_reply_is_reported_with_its_time_and_outcome)
@@ -137,11 +137,11 @@ BOOST_AUTO_TEST_CASE(every_reply_is_reported_with_its_time_and_outcome)
     BOOST_TEST(e.seen->count(kind::answered) == 0u);
     e.advance(1s);
     e.say_held();
-    auto told = e.seen->events(kind::answered);
-    BOOST_TEST_REQUIRE(told.size() == 1u);
-    BOOST_TEST((told[0].request == store_request::acquire));
-    BOOST_TEST((told[0].time == 2s));
-    BOOST_TEST(!told[0].code);
+    auto events = e.seen->events(kind::answered);
+    BOOST_TEST_REQUIRE(events.size() == 1u);
+    BOOST_TEST((events[0].request == store_request::acquire));
+    BOOST_TEST((events[0].time == 2s));
+    BOOST_TEST(!events[0].code);
 
     e.seen->clear();
     lease held = e.taken(e.spec("b"));
@@ -150,25 +150,25 @@ BOOST_AUTO_TEST_CASE(every_reply_is_reported_with_its_time_and_outcome)
     e.release(std::move(held));
     e.advance(30ms);
     e.say_freed();
-    told = e.seen->events(kind::answered);
-    BOOST_TEST_REQUIRE(told.size() == 3u);
-    BOOST_TEST((told[0].request == store_request::acquire));
-    BOOST_TEST((told[1].request == store_request::renew));
-    BOOST_TEST((told[1].code == errc::outcome_unknown));
-    BOOST_TEST((told[2].request == store_request::release));
-    BOOST_TEST((told[2].time == 30ms));
-    BOOST_TEST(!told[2].code);
+    events = e.seen->events(kind::answered);
+    BOOST_TEST_REQUIRE(events.size() == 3u);
+    BOOST_TEST((events[0].request == store_request::acquire));
+    BOOST_TEST((events[1].request == store_request::renew));
+    BOOST_TEST((events[1].code == errc::outcome_unknown));
+    BOOST_TEST((events[2].request == store_request::release));
+    BOOST_TEST((events[2].time == 30ms));
+    BOOST_TEST(!events[2].code);
 }
 
 BOOST_AUTO_TEST_CASE(lock_passed_to_another_client_of_the_queue_is_reported)
 {
     core_fixture e;
     e.release(e.taken(e.spec("a")));
-    e.say_released(release_reply::outcome::passed_on);
-    BOOST_TEST(e.seen->count(kind::passed_on) == 1u);
+    e.say_released(release_reply::outcome::granted_next);
+    BOOST_TEST(e.seen->count(kind::granted_next) == 1u);
     e.release(e.taken(e.spec("a")));
     e.say_freed();
-    BOOST_TEST(e.seen->count(kind::passed_on) == 1u);
+    BOOST_TEST(e.seen->count(kind::granted_next) == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(shutdown_reports_its_leases_as_lost_with_their_hold_time)
@@ -177,10 +177,10 @@ BOOST_AUTO_TEST_CASE(shutdown_reports_its_leases_as_lost_with_their_hold_time)
     const lease held = e.taken(e.spec("a"));
     e.advance(3s);
     e.shutdown();
-    const auto told = e.seen->events(kind::lost);
-    BOOST_TEST_REQUIRE(told.size() == 1u);
-    BOOST_TEST((told[0].code == errc::shut_down));
-    BOOST_TEST((told[0].time == 3s));
+    const auto events = e.seen->events(kind::lost);
+    BOOST_TEST_REQUIRE(events.size() == 1u);
+    BOOST_TEST((events[0].code == errc::shut_down));
+    BOOST_TEST((events[0].time == 3s));
     BOOST_TEST(e.seen->count(kind::released) == 0u);
     BOOST_TEST(e.stats().lost == 0u);
 }

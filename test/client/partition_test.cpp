@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(release_is_repeated_later_where_late_requests_are_executed)
     core_fixture e;
     core_fixture late([] {
         const auto made = std::make_shared<fake_store>();
-        made->can.refuses_late = false;
+        made->can.rejects_late = false;
         return made;
     }());
     const auto releases_after = [](core_fixture& f, clock::duration time) {

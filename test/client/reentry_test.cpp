@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_shares_owner_and_fence_of_the_holder)
     e.renew_all();
     const auto out = e.release(std::move(inner));
     BOOST_TEST(e.last_release().entry == asked.entry);
-    e.say_released(left::left);
+    e.say_released(left::still_held);
     BOOST_TEST(code(*out) == error_code());
     BOOST_TEST(held.valid());
 }
@@ -61,8 +61,8 @@ BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_under_a_lost_owner_fails)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a", fixed));
-    const owner who = held.share_owner();
-    const auto under_way = e.lock(e.spec("a", fixed), clock::duration::max(), who);
+    const owner shared = held.share_owner();
+    const auto under_way = e.lock(e.spec("a", fixed), clock::duration::max(), shared);
     e.time.set(held.deadline());
     e.poll();
     e.say(outcome::granted);
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_under_a_lost_owner_fails)
     BOOST_TEST(e.store->release_count() == 2u); // the expired lease, and the new entry
     BOOST_TEST(!e.last_release().entry.empty());
     const auto asked = e.store->acquire_count();
-    const auto op = e.lock(e.spec("a", fixed), clock::duration::max(), who);
+    const auto op = e.lock(e.spec("a", fixed), clock::duration::max(), shared);
     BOOST_TEST(code(*op) == errc::lost);
     BOOST_TEST(e.store->acquire_count() == asked);
 }
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(O6_lost_owner_is_remembered_for_two_lease_times)
         core_fixture e;
         const auto spec = e.spec("a", expires ? fixed : short_lease);
         lease held = e.taken(spec);
-        const owner who = held.share_owner();
+        const owner shared = held.share_owner();
         if (expires) {
             e.time.set(held.deadline());
             e.poll();
@@ -96,10 +96,10 @@ BOOST_AUTO_TEST_CASE(O6_lost_owner_is_remembered_for_two_lease_times)
         BOOST_TEST(!held.valid());
         const auto asked = e.store->acquire_count();
         e.advance(1999ms);
-        BOOST_TEST(code(*e.lock(spec, clock::duration::max(), who)) == errc::lost);
+        BOOST_TEST(code(*e.lock(spec, clock::duration::max(), shared)) == errc::lost);
         BOOST_TEST(e.store->acquire_count() == asked);
         e.advance(1ms);
-        const auto op = e.lock(spec, clock::duration::max(), who);
+        const auto op = e.lock(spec, clock::duration::max(), shared);
         BOOST_TEST(e.store->acquire_count() == asked + 1);
         e.say(outcome::gone);
         BOOST_TEST(code(*op) == errc::lost);
@@ -125,16 +125,16 @@ BOOST_AUTO_TEST_CASE(each_reentrant_attempt_has_its_own_id)
 
 BOOST_AUTO_TEST_CASE(reentrant_acquisition_reports_limits_and_errors_like_a_lock)
 {
-    const owner who("11111111-1111-1111-1111-111111111111:1", 7);
+    const owner shared("11111111-1111-1111-1111-111111111111:1", 7);
     {
         core_fixture e;
-        const auto op = e.lock(e.spec("a"), 0s, who);
+        const auto op = e.lock(e.spec("a"), 0s, shared);
         e.fail_acquire(errc::store_refused);
         BOOST_TEST(code(*op) == errc::store_refused);
     }
     {
         core_fixture e;
-        const auto op = e.lock(e.spec("a"), 3s, who);
+        const auto op = e.lock(e.spec("a"), 3s, shared);
         e.advance(3s);
         BOOST_TEST(code(*op) == errc::outcome_unknown);
         BOOST_TEST(e.stats().orphans == 1u);
@@ -142,21 +142,21 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_reports_limits_and_errors_like_a_lock
     {
         core_fixture e;
         e.disconnect();
-        BOOST_TEST(code(*e.lock(e.spec("a"), 0s, who)) == errc::store_unavailable);
-        const auto op = e.lock(e.spec("a"), 3s, who);
+        BOOST_TEST(code(*e.lock(e.spec("a"), 0s, shared)) == errc::store_unavailable);
+        const auto op = e.lock(e.spec("a"), 3s, shared);
         e.advance(3s);
         BOOST_TEST(code(*op) == errc::store_unavailable);
         BOOST_TEST(e.store->acquire_count() == 0u);
     }
     {
         core_fixture e;
-        const auto op = e.lock(e.spec("a"), clock::duration::max(), who);
+        const auto op = e.lock(e.spec("a"), clock::duration::max(), shared);
         e.fail_acquire(errc::wrong_type);
         BOOST_TEST(code(*op) == errc::wrong_type);
     }
     {
         core_fixture e;
-        const auto op = e.lock(e.spec("a"), clock::duration::max(), who);
+        const auto op = e.lock(e.spec("a"), clock::duration::max(), shared);
         e.say(outcome::late);
         e.advance(20ms);
         e.say(outcome::granted);
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_reports_limits_and_errors_like_a_lock
     {
         core_fixture e;
         e.disconnect();
-        const auto op = e.lock(e.spec("a"), clock::duration::max(), who);
+        const auto op = e.lock(e.spec("a"), clock::duration::max(), shared);
         e.connect();
         e.say(outcome::granted);
         BOOST_TEST(code(*op) == error_code());
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(cancelled_reentrant_acquisition_is_released)
     BOOST_TEST(code(*op) == aborted);
     BOOST_TEST(e.last_release().entry == asked.entry);
     e.say(outcome::granted);
-    e.say_released(left::left);
+    e.say_released(left::still_held);
     BOOST_TEST(e.stats().orphans == 0u);
     BOOST_TEST(held.valid());
 }

@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(release_reports_the_reply_of_the_store)
     {
         left answer;
         error_code expected;
-    } table[] = {{left::freed, {}}, {left::left, {}}, {left::not_owner, errc::not_owner}};
+    } table[] = {{left::freed, {}}, {left::still_held, {}}, {left::not_owner, errc::not_owner}};
     for (const auto& row : table) {
         core_fixture e;
         lease held = e.taken(e.spec("a"));
@@ -239,14 +239,14 @@ BOOST_AUTO_TEST_CASE(release_of_a_shared_owner_is_repeated_until_it_has_a_reply)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
-    const owner who = held.share_owner();
+    const owner shared = held.share_owner();
     released_in_vain(e, std::move(held));
     const auto shut = e.shutdown();
     BOOST_TEST(!shut->done());
     e.advance(500ms);
     e.connect();
-    BOOST_TEST(e.last_release().owner == who.id());
-    e.say_released(left::left);
+    BOOST_TEST(e.last_release().owner == shared.id());
+    e.say_released(left::still_held);
     BOOST_TEST(code(*shut) == error_code());
 }
 
@@ -257,14 +257,14 @@ BOOST_AUTO_TEST_CASE(release_after_an_unanswered_renewal_is_repeated_until_it_ha
     core_fixture e;
     lease held = e.taken(e.spec("a"));
     // The owner token was not read: the release is repeated only because of the renewal.
-    const std::string who = e.last_acquire().owner;
+    const std::string owner = e.last_acquire().owner;
     e.advance(10s);
     BOOST_TEST_REQUIRE(e.store->renew_count() == 1u);
     released_in_vain(e, std::move(held));
     BOOST_TEST(e.store->release_count() == 0u);
     e.connect();
     BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
-    BOOST_TEST(e.last_release().owner == who);
+    BOOST_TEST(e.last_release().owner == owner);
     e.say_freed();
     check_idle(e);
 }
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(orphaned_reentrant_acquisition_is_released_however_late)
     BOOST_TEST(e.stats().orphans == 1u);
     e.connect();
     BOOST_TEST(e.last_release().entry == asked.entry);
-    e.say_released(left::left);
+    e.say_released(left::still_held);
     BOOST_TEST(e.stats().orphans == 0u);
     check_idle(e);
 }
@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(expired_lease_of_a_shared_owner_is_released)
     for (const bool waits : {true, false}) {
         core_fixture e;
         lease held = e.taken(e.spec("a", fixed));
-        const owner who = held.share_owner();
+        const owner shared = held.share_owner();
         e.disconnect();
         e.skip(2s);
         BOOST_TEST(!held.valid());
@@ -361,8 +361,8 @@ BOOST_AUTO_TEST_CASE(expired_lease_of_a_shared_owner_is_released)
         e.connect();
         // The user still has the expired lease object.
         BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
-        BOOST_TEST(e.last_release().owner == who.id());
-        e.say_released(left::left);
+        BOOST_TEST(e.last_release().owner == shared.id());
+        e.say_released(left::still_held);
         check_idle(e);
     }
 }
@@ -387,7 +387,7 @@ BOOST_AUTO_TEST_CASE(expired_lease_is_not_handed_off)
     e.release(std::move(held));
     BOOST_TEST(!next->done());
     BOOST_TEST(e.stats().lost == 1u);
-    BOOST_TEST(e.stats().handed_over == 0u);
+    BOOST_TEST(e.stats().handed_off == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(next_acquire_is_sent_after_the_reply_to_the_release)
@@ -412,7 +412,7 @@ BOOST_AUTO_TEST_CASE(waiters_of_other_clients_get_a_head_start)
     e.release(std::move(held));
     e.say_freed(1); // another client, because this one does not watch the name
     BOOST_TEST(e.store->acquire_count() == 1u);
-    e.store->hint("a");
+    e.store->wakeup("a");
     e.poll();
     BOOST_TEST(e.store->acquire_count() == 1u);
     e.advance(20ms);
@@ -427,17 +427,17 @@ BOOST_AUTO_TEST_CASE(head_start_ends_when_the_other_client_releases)
     const auto spec = e.spec("a", {.backoff_floor = 1s, .handoff_count = 0});
     const auto first = e.lock(spec);
     e.say_held(); // subscribed from now on
-    e.store->hint("a");
+    e.store->wakeup("a");
     e.poll();
     e.grant();
     const auto next = e.lock(spec);
     e.release(std::move(first->value<1>()));
     e.say_freed(2);
     const auto asked = e.store->acquire_count();
-    e.store->hint("a"); // the wake-up of its own release
+    e.store->wakeup("a"); // the wake-up of its own release
     e.poll();
     BOOST_TEST(e.store->acquire_count() == asked);
-    e.store->hint("a"); // the wake-up of the other client
+    e.store->wakeup("a"); // the wake-up of the other client
     e.poll();
     BOOST_TEST(e.store->acquire_count() == asked + 1);
     e.grant();
@@ -454,7 +454,7 @@ BOOST_AUTO_TEST_CASE(unknown_number_of_receivers_gives_others_a_head_start)
         const auto first = e.lock(spec);
         if (watching) {
             e.say_held();
-            e.store->hint("a");
+            e.store->wakeup("a");
             e.poll();
         }
         e.grant();

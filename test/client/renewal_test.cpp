@@ -342,14 +342,14 @@ BOOST_AUTO_TEST_CASE(R10_lock_is_freed_if_its_lease_is_destroyed_at_the_limit)
     for (const bool seen : {true, false}) { // before it is destroyed
         core_fixture e;
         lease held = e.taken(e.spec("a", {.longest_hold = 5s}));
-        const std::string who = e.last_acquire().owner;
+        const std::string owner = e.last_acquire().owner;
         e.time.set(held.deadline());
         if (seen)
             e.poll();
         held = lease();
         e.poll();
         BOOST_TEST_REQUIRE(e.store->release_count() == 1u);
-        BOOST_TEST(e.last_release().owner == who);
+        BOOST_TEST(e.last_release().owner == owner);
         e.say_freed();
         BOOST_TEST(e.stats().lost == 1u);
         check_idle(e);

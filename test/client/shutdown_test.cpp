@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(client_sends_nothing_after_its_end)
     e.shutdown();
     e.say_freed();
     const auto calls = e.store->acquire_count() + e.store->renew_count() + e.store->release_count();
-    e.store->hint("a");
+    e.store->wakeup("a");
     e.store->connect();
     e.advance(60s);
     BOOST_TEST(e.store->acquire_count() + e.store->renew_count() + e.store->release_count() ==

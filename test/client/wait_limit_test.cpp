@@ -233,10 +233,10 @@ BOOST_AUTO_TEST_CASE(missing_replies_with_a_reply_between_them_keep_timed_out)
     const auto op = e.lock(e.spec("a"), 4s);
     e.say_held();
     for (int i = 0; i < 2; ++i) {
-        e.store->hint("a");
+        e.store->wakeup("a");
         e.poll();
         e.fail_acquire(errc::outcome_unknown);
-        e.store->hint("a");
+        e.store->wakeup("a");
         e.poll();
         if (i == 0)
             e.say_held();
@@ -253,10 +253,10 @@ BOOST_AUTO_TEST_CASE(missing_replies_with_a_grant_between_them_keep_timed_out)
     const auto first = e.lock("a");
     const auto op = e.lock(e.spec("a", {.lease_time = 60s}), 4s);
     e.say_held();
-    e.store->hint("a");
+    e.store->wakeup("a");
     e.poll();
     e.fail_acquire(errc::outcome_unknown);
-    e.store->hint("a");
+    e.store->wakeup("a");
     e.poll();
     e.grant();
     e.release(std::move(first->value<1>()));
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(missing_reply_of_a_lost_connection_makes_the_outcome_unknow
     core_fixture e;
     const auto op = e.lock(e.spec("a"), 4s);
     e.say_held();
-    e.store->hint("a");
+    e.store->wakeup("a");
     e.poll();
     e.disconnect();
     e.fail_acquire(errc::outcome_unknown);
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(missing_reply_after_an_own_release_makes_the_outcome_unknow
     core_fixture e;
     const auto first = e.lock(e.spec("a"));
     e.say_held();
-    e.store->hint("a");
+    e.store->wakeup("a");
     e.poll();
     e.grant();
     e.release(std::move(first->value<1>()));
@@ -429,7 +429,7 @@ BOOST_AUTO_TEST_CASE(wake_up_ends_a_pause_after_failures)
         fail_with_its_connection(e, errc::store_refused);
     }
     BOOST_TEST(e.store->acquire_count() == 2u);
-    e.store->hint("a");
+    e.store->wakeup("a");
     e.poll();
     BOOST_TEST(e.store->acquire_count() == 3u);
     e.grant();
@@ -466,8 +466,9 @@ BOOST_AUTO_TEST_CASE(earlier_rejected_credentials_fail_a_new_lock)
     e.run();
     e.disconnect(errc::permission_denied);
     BOOST_TEST(code(*e.lock("a")) == errc::permission_denied);
-    const owner who("11111111-1111-1111-1111-111111111111:1", 7);
-    BOOST_TEST(code(*e.lock(e.spec("a"), clock::duration::max(), who)) == errc::permission_denied);
+    const owner shared("11111111-1111-1111-1111-111111111111:1", 7);
+    BOOST_TEST(code(*e.lock(e.spec("a"), clock::duration::max(), shared)) ==
+               errc::permission_denied);
     e.connect();
     const auto op = e.lock("a");
     e.grant();

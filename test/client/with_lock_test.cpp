@@ -570,18 +570,18 @@ BOOST_AUTO_TEST_CASE(work_that_throws_yields_a_default_value)
 BOOST_AUTO_TEST_CASE(completion_waits_for_work_that_ignores_its_cancellation)
 {
     asio::steady_timer gate(context, asio::steady_timer::time_point::max());
-    bool told = false;
+    bool reported = false;
     const auto done = start(
         mutex(*locks, "a", {.lease_time = 10ms, .renew = false}),
         [&](lease& held) -> asio::awaitable<void> {
             co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
             const auto [why] = co_await held.async_wait_lost(asio::as_tuple(asio::use_awaitable));
             BOOST_TEST(why == errc::expired);
-            told = true;
+            reported = true;
             co_await gate.async_wait(asio::as_tuple(asio::use_awaitable));
             ended = true;
         });
-    until([&] { return told; });
+    until([&] { return reported; });
     poll();
     BOOST_TEST(!done->done());
     gate.cancel();
@@ -667,21 +667,21 @@ BOOST_AUTO_TEST_CASE(cancellation_between_grant_and_work_starts_no_work)
 BOOST_AUTO_TEST_CASE(loss_after_the_cancellation_is_reported)
 {
     asio::steady_timer gate(context, asio::steady_timer::time_point::max());
-    bool told = false;
+    bool reported = false;
     const lock_options brief{.lease_time = 10s, .renew_interval = 5ms};
     const auto done = start(mutex(*locks, "a", brief), [&](lease& held) -> asio::awaitable<void> {
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
         begun = true;
         const auto [why] = co_await held.async_wait_lost(asio::as_tuple(asio::use_awaitable));
         BOOST_TEST(why == errc::lost);
-        told = true;
+        reported = true;
         co_await gate.async_wait(asio::as_tuple(asio::use_awaitable));
     });
     until([&] { return begun; });
     done->cancel(asio::cancellation_type::terminal);
     poll();
     BOOST_TEST(space->erase("a"));
-    until([&] { return told; });
+    until([&] { return reported; });
     poll();
     gate.cancel();
     until([&] { return done->done(); });

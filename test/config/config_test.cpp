@@ -537,7 +537,7 @@ BOOST_AUTO_TEST_CASE(each_lock_option_is_accepted_within_its_limits_only)
     within("handoff_time", o, &options::handoff_time, 0ms, 60s);
     within("handoff_count", o, &options::handoff_count, 0u, 1'000'000u);
     within("claim_time", o, &options::claim_time, 10ms, 60s);
-    within("foreign_turns", o, &options::foreign_turns, 0u, 100u);
+    within("external_share", o, &options::external_share, 0u, 100u);
 
     const options renewed{.lease_time = 1001ms};
     within("renew_interval", renewed, &options::renew_interval, 0ms, 500ms);

@@ -104,7 +104,7 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::idle},
-    {state::idle, "hint", [](machine& m) { return m.hint(true); }, kind::none, state::idle},
+    {state::idle, "wake-up", [](machine& m) { return m.wakeup(true); }, kind::none, state::idle},
     {state::idle, "connected", [](machine& m) { return m.connected(); }, kind::none, state::idle},
     {state::idle, "due", [](machine& m) { return m.due(true); }, kind::none, state::idle},
 
@@ -128,7 +128,8 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::idle},
-    {state::sending, "hint", [](machine& m) { return m.hint(true); }, kind::none, state::sending},
+    {state::sending, "wake-up", [](machine& m) { return m.wakeup(true); }, kind::none,
+     state::sending},
     {state::sending, "connected", [](machine& m) { return m.connected(); }, kind::none,
      state::sending},
     {state::sending, "due", [](machine& m) { return m.due(true); }, kind::none, state::sending},
@@ -166,8 +167,9 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::idle},
-    {state::sleeping, "hint", [](machine& m) { return m.hint(true); }, kind::send, state::sending},
-    {state::sleeping, "hint, offline", [](machine& m) { return m.hint(false); }, kind::none,
+    {state::sleeping, "wake-up", [](machine& m) { return m.wakeup(true); }, kind::send,
+     state::sending},
+    {state::sleeping, "wake-up, offline", [](machine& m) { return m.wakeup(false); }, kind::none,
      state::sleeping},
     {state::sleeping, "connected", [](machine& m) { return m.connected(); }, kind::send,
      state::sending},
@@ -183,8 +185,9 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::idle},
-    {state::pausing, "hint", [](machine& m) { return m.hint(true); }, kind::send, state::sending},
-    {state::pausing, "hint, offline", [](machine& m) { return m.hint(false); }, kind::none,
+    {state::pausing, "wake-up", [](machine& m) { return m.wakeup(true); }, kind::send,
+     state::sending},
+    {state::pausing, "wake-up, offline", [](machine& m) { return m.wakeup(false); }, kind::none,
      state::pausing},
     {state::pausing, "connected", [](machine& m) { return m.connected(); }, kind::none,
      state::pausing},
@@ -200,12 +203,12 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::idle},
-    {state::yielding, "hint, of its own release", [](machine& m) { return m.hint(true); },
+    {state::yielding, "wake-up, of its own release", [](machine& m) { return m.wakeup(true); },
      kind::none, state::yielding},
-    {state::yielding, "hint, of another's release",
+    {state::yielding, "wake-up, of another's release",
      [](machine& m) {
-         m.hint(true);
-         return m.hint(true);
+         m.wakeup(true);
+         return m.wakeup(true);
      },
      kind::send, state::sending},
     {state::yielding, "connected", [](machine& m) { return m.connected(); }, kind::send,
@@ -222,7 +225,8 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::holding},
-    {state::holding, "hint", [](machine& m) { return m.hint(true); }, kind::none, state::holding},
+    {state::holding, "wake-up", [](machine& m) { return m.wakeup(true); }, kind::none,
+     state::holding},
     {state::holding, "connected", [](machine& m) { return m.connected(); }, kind::none,
      state::holding},
     {state::holding, "due", [](machine& m) { return m.due(true); }, kind::none, state::holding},
@@ -241,7 +245,7 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::releasing},
-    {state::releasing, "hint", [](machine& m) { return m.hint(true); }, kind::none,
+    {state::releasing, "wake-up", [](machine& m) { return m.wakeup(true); }, kind::none,
      state::releasing},
     {state::releasing, "connected", [](machine& m) { return m.connected(); }, kind::none,
      state::releasing},
@@ -281,32 +285,32 @@ BOOST_AUTO_TEST_CASE(contention_makes_every_transition_of_the_table)
 BOOST_AUTO_TEST_CASE(W1_wake_up_during_a_request_is_not_lost)
 {
     machine m(state::sending);
-    m.hint(true);
-    m.hint(true);
+    m.wakeup(true);
+    m.wakeup(true);
     BOOST_TEST(m.held(10s, true, m.random).what == kind::send);
     // Once: two wake-ups do not make a loop.
     BOOST_TEST(m.held(10s, true, m.random).what == kind::sleep);
-    BOOST_TEST(m.hint(true).what == kind::send);
+    BOOST_TEST(m.wakeup(true).what == kind::send);
 }
 
 BOOST_AUTO_TEST_CASE(wake_up_counts_only_for_the_outstanding_request)
 {
     machine granted(state::sending);
-    granted.hint(true);
+    granted.wakeup(true);
     granted.granted();
     granted.leaving();
     granted.left(true, false, true, granted.random);
     BOOST_TEST(granted.held(10s, true, granted.random).what == kind::sleep);
 
     machine failed(state::sending);
-    failed.hint(true);
+    failed.wakeup(true);
     // It polls anyway, and a failure of the store is no reason to hurry.
     BOOST_TEST(failed.failed(true, failed.random).what == kind::sleep);
     failed.due(true);
     BOOST_TEST(failed.held(10s, true, failed.random).what == kind::sleep);
 
     machine unwanted(state::sending);
-    unwanted.hint(true);
+    unwanted.wakeup(true);
     unwanted.held(10s, false, unwanted.random);
     unwanted.wanted(true);
     BOOST_TEST(unwanted.held(10s, true, unwanted.random).what == kind::sleep);
@@ -437,11 +441,11 @@ BOOST_AUTO_TEST_CASE(yielding_client_ignores_its_own_release)
         const auto action = m.left(true, true, true, m.random);
         BOOST_TEST((action.pause >= 1ms));
         BOOST_TEST((action.pause <= 20ms));
-        BOOST_TEST(m.hint(true).what == kind::none);
+        BOOST_TEST(m.wakeup(true).what == kind::none);
         BOOST_TEST(m.current() == state::yielding);
         BOOST_TEST(m.due(true).what == kind::send);
         BOOST_TEST(m.held(1s, true, m.random).what == kind::sleep);
-        BOOST_TEST(m.hint(true).what == kind::send);
+        BOOST_TEST(m.wakeup(true).what == kind::send);
     }
 }
 
@@ -452,12 +456,12 @@ BOOST_AUTO_TEST_CASE(yielding_client_wakes_at_the_next_release)
     for (int tenure = 0; tenure < 3; ++tenure) {
         // Its own release is reported before its reply, or after.
         if (tenure != 1)
-            BOOST_TEST(m.hint(true).what == kind::none);
+            BOOST_TEST(m.wakeup(true).what == kind::none);
         m.left(true, true, true, m.random);
         if (tenure == 1)
-            BOOST_TEST(m.hint(true).what == kind::none);
+            BOOST_TEST(m.wakeup(true).what == kind::none);
         BOOST_TEST(m.current() == state::yielding);
-        BOOST_TEST(m.hint(true).what == kind::send);
+        BOOST_TEST(m.wakeup(true).what == kind::send);
         m.granted();
         m.leaving();
     }
@@ -471,7 +475,7 @@ BOOST_AUTO_TEST_CASE(yielding_ends_with_the_last_waiter)
     BOOST_TEST(m.current() == state::idle);
     m.wanted(true);
     m.held(10s, true, m.random);
-    BOOST_TEST(m.hint(true).what == kind::send);
+    BOOST_TEST(m.wakeup(true).what == kind::send);
 }
 
 BOOST_AUTO_TEST_CASE(late_reply_is_retried_twice_at_once_and_then_with_pauses)

@@ -19,14 +19,14 @@ namespace leasehold::fsm {
 
 std::ostream& operator<<(std::ostream& out, queued_contention::state s)
 {
-    return out << std::vector<const char*>{"idle",    "sending", "in_line",
+    return out << std::vector<const char*>{"idle",    "sending", "queued",
                                            "pausing", "holding", "releasing"}
                       .at(static_cast<std::size_t>(s));
 }
 
 std::ostream& operator<<(std::ostream& out, queued_contention::action::kind k)
 {
-    return out << std::vector<const char*>{"none", "send", "sleep", "leave", "give_back"}.at(
+    return out << std::vector<const char*>{"none", "send", "sleep", "leave", "release_ended"}.at(
                static_cast<std::size_t>(k));
 }
 
@@ -44,7 +44,7 @@ queued_contention machine(state in, bool joins = false)
     switch (in) {
     case state::idle:
     case state::sending: break;
-    case state::in_line: m.held(true, true); break;
+    case state::queued: m.held(true, true); break;
     case state::pausing: m.failed(true, true); break;
     case state::holding: m.granted(true, true); break;
     case state::releasing:
@@ -72,8 +72,8 @@ const std::vector<row> table = {
     {state::idle, "wanted, offline", [](m_ref m) { return m.wanted(false); }, kind::none,
      state::pausing},
     {state::idle, "unwanted", [](m_ref m) { return m.unwanted(); }, kind::none, state::idle},
-    {state::idle, "turn of one that has ended", [](m_ref m) { return m.turn(whose::ended); },
-     kind::give_back, state::idle},
+    {state::idle, "grant of one that has ended", [](m_ref m) { return m.notified(whose::ended); },
+     kind::release_ended, state::idle},
     {state::idle, "connected", [](m_ref m) { return m.connected(); }, kind::none, state::idle},
     {state::idle, "listening", [](m_ref m) { return m.listening(); }, kind::none, state::idle},
     {state::idle, "due", [](m_ref m) { return m.due(true); }, kind::none, state::idle},
@@ -88,10 +88,10 @@ const std::vector<row> table = {
      kind::none, state::idle},
     {state::sending, "not sent under this owner", [](m_ref m) { return m.renounced(); },
      kind::leave, state::releasing},
-    {state::sending, "turn", [](m_ref m) { return m.turn(whose::current); }, kind::none,
+    {state::sending, "grant", [](m_ref m) { return m.notified(whose::current); }, kind::none,
      state::sending},
-    {state::sending, "turn of one that has ended", [](m_ref m) { return m.turn(whose::ended); },
-     kind::give_back, state::sending},
+    {state::sending, "grant of one that has ended",
+     [](m_ref m) { return m.notified(whose::ended); }, kind::release_ended, state::sending},
     {state::sending, "connected", [](m_ref m) { return m.connected(); }, kind::none,
      state::sending},
     {state::sending, "listening", [](m_ref m) { return m.listening(); }, kind::none,
@@ -104,7 +104,7 @@ const std::vector<row> table = {
     {state::sending, "granted, nobody wants it", [](m_ref m) { return m.granted(true, false); },
      kind::leave, state::releasing},
     {state::sending, "held, in line", [](m_ref m) { return m.held(true, true); }, kind::sleep,
-     state::in_line},
+     state::queued},
     {state::sending, "held, not in line", [](m_ref m) { return m.held(false, true); }, kind::send,
      state::sending},
     {state::sending, "held, in line, nobody wants it", [](m_ref m) { return m.held(true, false); },
@@ -129,27 +129,25 @@ const std::vector<row> table = {
     {state::sending, "late, nobody wants it", [](m_ref m) { return m.late(false); }, kind::none,
      state::idle},
 
-    {state::in_line, "wanted by one more", [](m_ref m) { return m.wanted(true); }, kind::none,
-     state::in_line},
-    {state::in_line, "unwanted", [](m_ref m) { return m.unwanted(); }, kind::leave,
+    {state::queued, "wanted by one more", [](m_ref m) { return m.wanted(true); }, kind::none,
+     state::queued},
+    {state::queued, "unwanted", [](m_ref m) { return m.unwanted(); }, kind::leave,
      state::releasing},
-    {state::in_line, "turn", [](m_ref m) { return m.turn(whose::current); }, kind::send,
+    {state::queued, "grant", [](m_ref m) { return m.notified(whose::current); }, kind::send,
      state::sending},
-    {state::in_line, "turn of one that has ended", [](m_ref m) { return m.turn(whose::ended); },
-     kind::give_back, state::in_line},
-    {state::in_line, "connected", [](m_ref m) { return m.connected(); }, kind::send,
-     state::sending},
-    {state::in_line, "listening", [](m_ref m) { return m.listening(); }, kind::send,
-     state::sending},
-    {state::in_line, "due", [](m_ref m) { return m.due(true); }, kind::send, state::sending},
-    {state::in_line, "due, offline", [](m_ref m) { return m.due(false); }, kind::none,
+    {state::queued, "grant of one that has ended", [](m_ref m) { return m.notified(whose::ended); },
+     kind::release_ended, state::queued},
+    {state::queued, "connected", [](m_ref m) { return m.connected(); }, kind::send, state::sending},
+    {state::queued, "listening", [](m_ref m) { return m.listening(); }, kind::send, state::sending},
+    {state::queued, "due", [](m_ref m) { return m.due(true); }, kind::send, state::sending},
+    {state::queued, "due, offline", [](m_ref m) { return m.due(false); }, kind::none,
      state::pausing},
 
     {state::pausing, "wanted by one more", [](m_ref m) { return m.wanted(true); }, kind::none,
      state::pausing},
     {state::pausing, "unwanted", [](m_ref m) { return m.unwanted(); }, kind::leave,
      state::releasing},
-    {state::pausing, "turn", [](m_ref m) { return m.turn(whose::current); }, kind::send,
+    {state::pausing, "grant", [](m_ref m) { return m.notified(whose::current); }, kind::send,
      state::sending},
     {state::pausing, "connected", [](m_ref m) { return m.connected(); }, kind::send,
      state::sending},
@@ -161,8 +159,8 @@ const std::vector<row> table = {
 
     {state::holding, "wanted", [](m_ref m) { return m.wanted(true); }, kind::none, state::holding},
     {state::holding, "unwanted", [](m_ref m) { return m.unwanted(); }, kind::none, state::holding},
-    {state::holding, "turn, doubled", [](m_ref m) { return m.turn(whose::current); }, kind::none,
-     state::holding},
+    {state::holding, "grant, doubled", [](m_ref m) { return m.notified(whose::current); },
+     kind::none, state::holding},
     {state::holding, "connected", [](m_ref m) { return m.connected(); }, kind::none,
      state::holding},
     {state::holding, "listening", [](m_ref m) { return m.listening(); }, kind::none,
@@ -175,7 +173,7 @@ const std::vector<row> table = {
      state::releasing},
     {state::releasing, "unwanted", [](m_ref m) { return m.unwanted(); }, kind::none,
      state::releasing},
-    {state::releasing, "turn", [](m_ref m) { return m.turn(whose::current); }, kind::none,
+    {state::releasing, "grant", [](m_ref m) { return m.notified(whose::current); }, kind::none,
      state::releasing},
     {state::releasing, "connected", [](m_ref m) { return m.connected(); }, kind::none,
      state::releasing},
@@ -191,24 +189,24 @@ const std::vector<row> table = {
 
 // The release carries the next owner.
 const std::vector<row> joining = {
-    {state::releasing, "in line", [](m_ref m) { return m.left(next::in_line, true, true, true); },
-     kind::sleep, state::in_line},
+    {state::releasing, "in line", [](m_ref m) { return m.left(next::queued, true, true, true); },
+     kind::sleep, state::queued},
     {state::releasing, "in line, and told meanwhile",
      [](m_ref m) {
-         m.turn(whose::next);
-         return m.left(next::in_line, true, true, true);
+         m.notified(whose::next);
+         return m.left(next::queued, true, true, true);
      },
      kind::send, state::sending},
     {state::releasing, "in line, and the one that leaves was told",
      [](m_ref m) {
-         m.turn(whose::current);
-         return m.left(next::in_line, true, true, true);
+         m.notified(whose::current);
+         return m.left(next::queued, true, true, true);
      },
-     kind::sleep, state::in_line},
+     kind::sleep, state::queued},
     {state::releasing, "in line, offline",
-     [](m_ref m) { return m.left(next::in_line, true, true, false); }, kind::none, state::pausing},
+     [](m_ref m) { return m.left(next::queued, true, true, false); }, kind::none, state::pausing},
     {state::releasing, "in line, nobody wants it any more",
-     [](m_ref m) { return m.left(next::in_line, true, false, true); }, kind::leave,
+     [](m_ref m) { return m.left(next::queued, true, false, true); }, kind::leave,
      state::releasing},
     {state::releasing, "granted", [](m_ref m) { return m.left(next::granted, true, true, true); },
      kind::none, state::holding},
@@ -264,7 +262,7 @@ BOOST_AUTO_TEST_CASE(request_that_may_have_been_executed_is_repeated_as_such)
     m.failed(false, true);
     BOOST_TEST(m.due(true).again);
     m.held(true, true);
-    BOOST_TEST(m.turn(whose::current).again);
+    BOOST_TEST(m.notified(whose::current).again);
     BOOST_TEST(m.late(true).again);
 }
 
@@ -293,7 +291,7 @@ BOOST_AUTO_TEST_CASE(subscription_during_a_request_causes_another_poll)
     next.granted(true, true);
     next.leaving(true);
     next.listening();
-    BOOST_TEST(next.left(queued_contention::succession::in_line, false, true, true).what ==
+    BOOST_TEST(next.left(queued_contention::succession::queued, false, true, true).what ==
                kind::send);
 }
 
@@ -309,9 +307,9 @@ BOOST_AUTO_TEST_CASE(held_reply_of_the_fast_path_enqueues_the_same_owner)
 
 BOOST_AUTO_TEST_CASE(next_owner_of_a_release_is_never_sent_as_new)
 {
-    for (const next each : {next::none, next::in_line}) {
+    for (const next each : {next::none, next::queued}) {
         queued_contention m = machine(state::releasing, true);
-        m.turn(whose::next);
+        m.notified(whose::next);
         const action then = m.left(each, true, true, true);
         BOOST_TEST(then.what == kind::send);
         BOOST_TEST(then.again);
@@ -345,8 +343,8 @@ BOOST_AUTO_TEST_CASE(release_carries_the_next_owner_of_this_client)
 BOOST_AUTO_TEST_CASE(W1_grant_notified_during_a_request_is_not_lost)
 {
     queued_contention m = machine(state::sending);
-    m.turn(whose::current);
-    m.turn(whose::current);
+    m.notified(whose::current);
+    m.notified(whose::current);
     BOOST_TEST(m.held(true, true).what == kind::send);
     // Once: two notifications do not make a loop.
     BOOST_TEST(m.held(true, true).what == kind::sleep);
@@ -355,13 +353,13 @@ BOOST_AUTO_TEST_CASE(W1_grant_notified_during_a_request_is_not_lost)
 BOOST_AUTO_TEST_CASE(grant_notification_counts_only_for_the_outstanding_request)
 {
     queued_contention granted = machine(state::sending);
-    granted.turn(whose::current);
+    granted.notified(whose::current);
     granted.granted(true, true);
     granted.leaving(true);
-    BOOST_TEST(granted.left(next::in_line, true, true, true).what == kind::sleep);
+    BOOST_TEST(granted.left(next::queued, true, true, true).what == kind::sleep);
 
     queued_contention failed = machine(state::sending);
-    failed.turn(whose::current);
+    failed.notified(whose::current);
     failed.failed(true, true);
     failed.due(true);
     BOOST_TEST(failed.held(true, true).what == kind::sleep);
@@ -428,7 +426,7 @@ BOOST_AUTO_TEST_CASE(shutdown_releases_only_owners_that_the_store_may_know)
 
 BOOST_AUTO_TEST_CASE(new_owner_starts_like_the_first)
 {
-    for (const state from : {state::in_line, state::pausing}) {
+    for (const state from : {state::queued, state::pausing}) {
         queued_contention m = machine(from);
         m.unwanted();
         m.left(next::none, true, false, true);
@@ -449,7 +447,7 @@ BOOST_AUTO_TEST_CASE(queued_contention_resumes_from_each_state_of_a_lock)
 BOOST_AUTO_TEST_CASE(equal_machines_have_equal_hashes)
 {
     const std::vector<queued_contention> machines{
-        machine(state::idle),           machine(state::sending), machine(state::in_line),
+        machine(state::idle),           machine(state::sending), machine(state::queued),
         machine(state::pausing),        machine(state::holding), machine(state::releasing),
         machine(state::releasing, true)};
     std::set<std::size_t> hashes;

@@ -50,8 +50,8 @@ BOOST_AUTO_TEST_CASE(majority_of_the_others_adopts_a_higher_epoch_first)
     auto r = with({5, 3}, {member_of(4), blank(77), member_of(6), member_of(5), {}});
     BOOST_TEST((r.next() == step::adopt));
     BOOST_TEST(r.epoch() == 7u);
-    BOOST_TEST(r.is_stranger(1));
-    BOOST_TEST(!r.is_stranger(4)); // unreachable
+    BOOST_TEST(r.is_blank(1));
+    BOOST_TEST(!r.is_blank(4)); // unreachable
     r.adopted(0, 100, 10s);
     r.adopted(0, 100, 10s); // counted once
     r.adopted(1, 100, 10s); // not a member

@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(P1_outstanding_release_needs_no_timer_before_the_end)
 
 BOOST_AUTO_TEST_CASE(freed_and_left_replies_are_success)
 {
-    for (const reply each : {reply::freed, reply::left}) {
+    for (const reply each : {reply::freed, reply::still_held}) {
         release steps = held();
         steps.due(start, true);
         BOOST_TEST((steps.replied(each, start + 1ms) == action::done));
@@ -226,17 +226,17 @@ BOOST_AUTO_TEST_CASE(release_of_a_shared_owner_reports_at_the_end_and_continues)
 {
     release offline(past, over, true);
     BOOST_TEST((offline.due(start, false) == action::wait));
-    BOOST_TEST((offline.due(over, false) == action::told));
+    BOOST_TEST((offline.due(over, false) == action::report));
     BOOST_TEST(offline.outcome() == errc::store_unavailable);
     BOOST_TEST((offline.due(over, false) == action::wait));
     BOOST_TEST((offline.next() == clock::time_point::max()));
     BOOST_TEST((offline.connected(over + 1h) == action::send));
-    BOOST_TEST((offline.replied(reply::left, over + 1h) == action::done));
+    BOOST_TEST((offline.replied(reply::still_held, over + 1h) == action::done));
     BOOST_TEST(!offline.outcome());
 
     release unanswered(past, over, true);
     unanswered.due(start, true);
-    BOOST_TEST((unanswered.due(over, true) == action::told));
+    BOOST_TEST((unanswered.due(over, true) == action::report));
     BOOST_TEST(unanswered.outcome() == errc::outcome_unknown);
     BOOST_TEST((unanswered.due(over, true) == action::wait));
 }

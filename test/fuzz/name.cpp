@@ -96,7 +96,7 @@ void check_commands(const std::string& name)
     std::string fence, channel, line, waiters;
     redis_store::fence_key(name, fence);
     redis_store::release_channel(name, channel);
-    redis_store::native::line_key(name, line);
+    redis_store::native::queue_key(name, line);
     redis_store::native::waiters_key(name, waiters);
     redis_store::redisson_commands keys(12ms);
     batch first;
@@ -112,7 +112,7 @@ void check_commands(const std::string& name)
     using text = std::vector<std::string>;
     const std::vector<text> wanted = {{"EVALSHA", redis_store::acquire_script().sha, "2", name,
                                        fence, "owner", "10000", "7", "11", "12", "entry"},
-                                      {"EVALSHA", redis_store::of_line().leave.sha, "4", name,
+                                      {"EVALSHA", redis_store::of_queue().leave.sha, "4", name,
                                        fence, line, waiters, "owner", "entry", channel,
                                        "leasehold:turn:", "0"},
                                       {"EVALSHA", redis_store::renew_script().sha, "2", name,

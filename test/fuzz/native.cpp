@@ -46,7 +46,7 @@ using boost::redis::resp3::type;
 using redis_store::answer_form;
 using redis_store::batch;
 using granted_t = acquire_reply::outcome;
-using left_t = release_reply::outcome;
+using released_t = release_reply::outcome;
 
 constexpr std::uint32_t fences_asked = 100;
 constexpr std::uint32_t fences_short = 16;
@@ -258,7 +258,7 @@ private:
                    [made, unanswered, owner = made->owner] { owner->on_end(made, unanswered); });
     }
 
-    void on_hint(std::string_view) override { fail("a hint without a watch"); }
+    void on_wakeup(std::string_view) override { fail("a hint without a watch"); }
     void on_connected(store_partition) override {}
     void on_disconnected(store_partition, error_code) override {}
 
@@ -530,15 +530,16 @@ private:
             return;
         const sent_call* const call = r.last();
         require(call != nullptr && call->answers.size() == 1, "an answer out of nothing");
-        const left_t told = r.released.result;
+        const released_t told = r.released.result;
         if (const auto count = number(call->answers[0])) {
-            require(told == left_t::freed && *count == 1, "freed without proof");
+            require(told == released_t::freed && *count == 1, "freed without proof");
             return require(!r.released.next, "a next owner that was not sent");
         }
         const auto said = r.said(5);
         require(said && is_time((*said)[4]), "an answer out of nothing");
-        constexpr left_t meanings[] = {left_t::not_owner, left_t::freed,     left_t::left,
-                                       left_t::left_line, left_t::passed_on, left_t::passed_on};
+        constexpr released_t meanings[] = {released_t::not_owner,    released_t::freed,
+                                           released_t::still_held,   released_t::left_queue,
+                                           released_t::granted_next, released_t::granted_next};
         const std::int64_t status = (*said)[0];
         require(status >= 0 && status <= 5 && told == meanings[status],
                 "another answer than was given");

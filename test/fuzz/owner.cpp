@@ -77,14 +77,14 @@ std::string made_of(std::string_view bytes)
 
 void owner(std::string_view input)
 {
-    const auto who = read(input);
-    require(who.has_value() == is_owner(input),
+    const auto parsed = read(input);
+    require(parsed.has_value() == is_owner(input),
             "what is an owner and what is taken for one differ");
-    if (who) {
-        require(who->to_string() == input, "an owner that was read is written differently");
-        require(who->id() == input.substr(0, input.find('#')),
+    if (parsed) {
+        require(parsed->to_string() == input, "an owner that was read is written differently");
+        require(parsed->id() == input.substr(0, input.find('#')),
                 "the identity is not what stands before the fence");
-        require(!who->empty() && input.size() <= 80, "an owner that is empty or too long");
+        require(!parsed->empty() && input.size() <= 80, "an owner that is empty or too long");
     }
     const std::string text = made_of(input);
     const auto made = read(text);

@@ -27,7 +27,7 @@ using boost::redis::resp3::type;
 class listener final : public store_listener
 {
 public:
-    void on_hint(std::string_view name) override { hints.emplace(name); }
+    void on_wakeup(std::string_view name) override { hints.emplace(name); }
     void on_connected(store_partition) override { fail("watches do not connect"); }
     void on_disconnected(store_partition, error_code) override { fail("watches do not connect"); }
 

@@ -41,7 +41,7 @@ using namespace std::chrono_literals;
 using boost::redis::resp3::type;
 using redis_store::batch;
 using granted_t = acquire_reply::outcome;
-using left_t = release_reply::outcome;
+using released_t = release_reply::outcome;
 
 // The numbers in the reply of a script: one level, exactly this many, all whole.
 std::optional<std::vector<std::int64_t>> numbers(const message& said, std::size_t count)
@@ -95,14 +95,14 @@ struct request
     acquire_reply acquired;
     release_reply released;
     std::vector<renewal_result> renewed;
-    bool long_way = false; ///< The last script that was sent is the one with the queue.
+    bool slow_path = false; ///< The last script that was sent is the one with the queue.
     /// The last reply to each of its commands, by the first lock in the command.
     std::map<std::size_t, message> answers;
 };
 
 constexpr std::uint32_t fences_asked = 100;
 constexpr std::size_t renewals_in_a_command = 50;
-constexpr std::string_view keys_of_a_line = "4"; ///< The lock, its fences, the queue, the waiters.
+constexpr std::string_view keys_of_a_queue = "4"; ///< The lock, its fences, the queue, the waiters.
 
 class session final : public redis_store::transport, public store_listener
 {
@@ -152,8 +152,8 @@ public:
 private:
     // The number of values in the replies of the scripts.
     static constexpr std::size_t acquired_short = 4;
-    static constexpr std::size_t acquired_in_line = 5;
-    static constexpr std::size_t left_line = 6;
+    static constexpr std::size_t acquired_queued = 5;
+    static constexpr std::size_t left_queue = 6;
 
     /// The reply of a script: a list of this many numbers, a number, or either.
     struct shape
@@ -207,11 +207,11 @@ private:
             const bool renews = std::string_view("rst").find(asked.kind) != std::string_view::npos;
             const bool acquires = asked.kind == 'a' || asked.kind == 'e';
             const std::size_t renewed = std::min(asked.size - first, renewals_in_a_command);
-            asked.long_way = !renews && parsed->first.items.at(2).text == keys_of_a_line;
+            asked.slow_path = !renews && parsed->first.items.at(2).text == keys_of_a_queue;
             if (renews)
                 sent.expected.push_back({renewed, false});
-            else if (asked.long_way)
-                sent.expected.push_back({acquires ? acquired_in_line : left_line, false});
+            else if (asked.slow_path)
+                sent.expected.push_back({acquires ? acquired_queued : left_queue, false});
             else
                 sent.expected.push_back({acquires ? acquired_short : 0, true});
         }
@@ -227,7 +227,7 @@ private:
                    [made, unanswered, owner = made->owner] { owner->on_end(made, unanswered); });
     }
 
-    void on_hint(std::string_view) override { fail("a hint without a watch"); }
+    void on_wakeup(std::string_view) override { fail("a hint without a watch"); }
     void on_connected(store_partition) override {}
     void on_disconnected(store_partition, error_code) override {}
 
@@ -413,7 +413,7 @@ private:
 
     void check_acquire(const request& r) const
     {
-        auto said = last_numbers(r, 0, r.long_way ? acquired_in_line : acquired_short);
+        auto said = last_numbers(r, 0, r.slow_path ? acquired_queued : acquired_short);
         const bool fresh = r.kind == 'a';
         // All requested fences, up to twice the time of the server.
         if (const auto all = last_number(r); fresh && all && *all >= fences_asked && *all % 2 == 0)
@@ -433,11 +433,11 @@ private:
         require(said.has_value() && (*said)[0] != 1, "an answer out of nothing");
         const std::int64_t status = (*said)[0];
         const bool as_said = r.acquired.result == granted_t::held
-                                 ? status == 0 || (r.long_way && status == 2)
+                                 ? status == 0 || (r.slow_path && status == 2)
                              : r.acquired.result == granted_t::late ? status == -1
-                                                                    : status == -2 && !r.long_way;
+                                                                    : status == -2 && !r.slow_path;
         require(as_said, "another answer than was given");
-        require(r.acquired.in_line == (r.long_way && status != -1 && (*said)[2] != -1),
+        require(r.acquired.queued == (r.slow_path && status != -1 && (*said)[2] != -1),
                 "a place in line from nowhere");
         require(r.acquired.remaining <= 24h * 366 * 101,
                 "a time to live that cannot be reckoned with");
@@ -445,7 +445,7 @@ private:
 
     void check_release(const request& r) const
     {
-        return r.long_way ? check_long_release(r) : check_short_release(r);
+        return r.slow_path ? check_long_release(r) : check_short_release(r);
     }
 
     void check_short_release(const request& r) const
@@ -453,7 +453,7 @@ private:
         const auto said = last_number(r);
         if (r.failed)
             return require(closed_ || !said || *said < -2, "an answer is not understood");
-        require(said && *said >= -1 && r.released.result == left_t::freed,
+        require(said && *said >= -1 && r.released.result == released_t::freed,
                 "freed without a word of it");
         require(r.released.receivers_known == (*said >= 0) &&
                     r.released.receivers ==
@@ -463,15 +463,16 @@ private:
 
     void check_long_release(const request& r) const
     {
-        const auto said = last_numbers(r, 0, left_line);
+        const auto said = last_numbers(r, 0, left_queue);
         // There is no next owner, because none was requested.
         const bool clear = said && is_time(said->back()) && (*said)[0] >= 0 && (*said)[0] <= 5 &&
                            (*said)[2] == 0;
         if (r.failed)
             return require(closed_ || !clear, "an answer is not understood");
         require(clear, "an answer out of nothing");
-        constexpr left_t meanings[] = {left_t::not_owner, left_t::freed,     left_t::left,
-                                       left_t::left_line, left_t::passed_on, left_t::passed_on};
+        constexpr released_t meanings[] = {released_t::not_owner,    released_t::freed,
+                                           released_t::still_held,   released_t::left_queue,
+                                           released_t::granted_next, released_t::granted_next};
         require(r.released.result == meanings[(*said)[0]], "another answer than was given");
         require(!r.released.next, "the next owner, whom nobody asked for");
         require(r.released.receivers_known || r.released.receivers == 0, "receivers from nowhere");

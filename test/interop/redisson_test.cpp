@@ -28,7 +28,7 @@ redis_config shared(const redis_server& server)
     return settings;
 }
 
-struct handovers
+struct handoffs
 {
     /// From the release of one library to the grant of the other, in us.
     std::vector<std::int64_t> times;
@@ -62,8 +62,8 @@ BOOST_AUTO_TEST_CASE(release_by_one_library_wakes_the_other)
     redis_server server({}, {.tcp = true});
     client_thread ours(shared(server));
     peer theirs(server);
-    handovers to_us;
-    handovers to_them;
+    handoffs to_us;
+    handoffs to_them;
     lock_options seldom = long_leases();
     seldom.backoff_floor = seldom.backoff_ceiling = 60s;
     lease held = take(ours, seldom);
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(release_by_one_library_wakes_the_other)
     to_them.show("from leasehold to Redisson");
     to_us.show("from Redisson to leasehold");
     // A machine may be busy at times, but no wait is as long as the time between two polls.
-    for (handovers* each : {&to_us, &to_them}) {
+    for (handoffs* each : {&to_us, &to_them}) {
         BOOST_TEST(each->part(95) < 100'000);
         BOOST_TEST(each->part(100) < 30'000'000);
     }
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(both_libraries_get_the_lock_and_lose_no_increment)
         }
         if (by_store == 0 && theirs.has_answered()) {
             const client_stats seen = ours.stats();
-            by_store = seen.acquired - seen.handed_over;
+            by_store = seen.acquired - seen.handed_off;
         }
     }
     for (std::future<taken>& each : waiting) {

@@ -10,32 +10,32 @@
 namespace leasehold::test {
 
 /// Sends an observer each possible event, in the order of one lock after the other.
-inline void tell_every_event(observer& told)
+inline void tell_every_event(observer& to)
 {
     using namespace std::chrono_literals;
     diagnostics details;
     details.holder = "0a1b2c3d";
-    told.connected();
-    told.began("order:1");
-    told.answered(store_request::acquire, 2ms, {});
-    told.waiting("order:1", 10s);
-    told.suspect_expiry("order:1", 10s);
-    told.contended("order:1", "0a1b2c3d", 120ms);
-    told.acquired("order:1", 1, 120ms, false);
-    told.renewed("order:1", 1, 3ms, 19s);
-    told.answered(store_request::renew, 3ms, {});
-    told.renewal_late("order:1", 1, errc::store_refused, 5s);
-    told.answered(store_request::renew, 3ms, errc::store_refused);
-    told.began("order:2");
-    told.acquired("order:2", 2, 7ms, true);
-    told.released("order:2", 2, 40ms);
-    told.answered(store_request::release, 1ms, {});
-    told.passed_on("order:2");
-    told.began("a \"quoted\" \\ name\n");
-    told.not_acquired("a \"quoted\" \\ name\n", errc::timed_out, 1s, details);
-    told.store_error(errc::store_refused, details);
-    told.lost("order:1", 1, 3s, errc::expired, details);
-    told.disconnected(errc::store_unavailable);
+    to.connected();
+    to.began("order:1");
+    to.answered(store_request::acquire, 2ms, {});
+    to.waiting("order:1", 10s);
+    to.suspect_expiry("order:1", 10s);
+    to.contended("order:1", "0a1b2c3d", 120ms);
+    to.acquired("order:1", 1, 120ms, false);
+    to.renewed("order:1", 1, 3ms, 19s);
+    to.answered(store_request::renew, 3ms, {});
+    to.renewal_late("order:1", 1, errc::store_refused, 5s);
+    to.answered(store_request::renew, 3ms, errc::store_refused);
+    to.began("order:2");
+    to.acquired("order:2", 2, 7ms, true);
+    to.released("order:2", 2, 40ms);
+    to.answered(store_request::release, 1ms, {});
+    to.granted_next("order:2");
+    to.began("a \"quoted\" \\ name\n");
+    to.not_acquired("a \"quoted\" \\ name\n", errc::timed_out, 1s, details);
+    to.store_error(errc::store_refused, details);
+    to.lost("order:1", 1, 3s, errc::expired, details);
+    to.disconnected(errc::store_unavailable);
 }
 
 } // namespace leasehold::test

@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(each_observer_of_a_group_receives_each_event_in_full)
             const auto &a = told[i], &b = expected[i];
             kinds.insert(a.what);
             BOOST_TEST((a.what == b.what && a.name == b.name && a.fence == b.fence &&
-                        a.code == b.code && a.time == b.time && a.handed_over == b.handed_over &&
+                        a.code == b.code && a.time == b.time && a.handed_off == b.handed_off &&
                         a.details == b.details && a.holder == b.holder && a.request == b.request &&
                         a.left == b.left));
         }

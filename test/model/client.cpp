@@ -80,7 +80,7 @@ public:
             const bool joins = c_.contention.joins() && !c_.has(client::alone);
             send(type::release, joins ? message::joins : 0);
         }
-        else if (!has(error::no_look) || c_.phase() != phase::in_line)
+        else if (!has(error::no_look) || c_.phase() != phase::queued)
             perform(c_.contention.connected());
         if (c_.entry == client::inner::leave_unsent)
             leave_entry();
@@ -192,7 +192,7 @@ private:
             if (!in_time(m))
                 return left(machine::succession::granted, false, true);
             return granted(m, true);
-        case type::left_in_line: return left(machine::succession::in_line, true, true);
+        case type::left_in_line: return left(machine::succession::queued, true, true);
         default: return left(machine::succession::none, true, true);
         }
     }
@@ -229,7 +229,7 @@ private:
             else
                 c_.set(client::unsent);
             break;
-        case kind::give_back: break; // performed where the notification arrives
+        case kind::release_ended: break; // performed where the notification arrives
         }
     }
 
@@ -345,7 +345,7 @@ private:
                            : number == c_.number && c_.phase() != phase::idle
                                ? machine::whose::current
                                : machine::whose::ended;
-        if (named == machine::whose::current && c_.phase() == phase::in_line) {
+        if (named == machine::whose::current && c_.phase() == phase::queued) {
             if (has(error::notification_grants)) {
                 c_.contention.due(true);
                 c_.set(client::uncovered); // the claim may end before the lease
@@ -358,8 +358,8 @@ private:
                 believed(s_, i_);
             }
         }
-        const auto next = c_.contention.turn(named);
-        if (next.what != machine::action::kind::give_back)
+        const auto next = c_.contention.notified(named);
+        if (next.what != machine::action::kind::release_ended)
             return perform(next);
         if (c_.has(client::connected))
             s_.send({type::release, m.who});

@@ -89,7 +89,7 @@ bool runs_out(const state& s) noexcept
         return false;
     if (c.phase() == phase::holding)
         return !c.has(client::believes);
-    return c.phase() == phase::in_line && !pending(s, o); // the client does not know of its claim
+    return c.phase() == phase::queued && !pending(s, o); // the client does not know of its claim
 }
 
 void expire(state& s)

@@ -47,8 +47,8 @@ const char* wrong_orphan(const state& s, const setting& g) noexcept
     }
     if (g.kill && !g.loss)
         for (const std::uint8_t each : s.data.line) {
-            const owner in_line = each & byte(~keys::absent);
-            if (abandoned(s, in_line) && settled(s, client_of(in_line)))
+            const owner queued = each & byte(~keys::absent);
+            if (abandoned(s, queued) && settled(s, client_of(queued)))
                 return "orphan: an owner that has ended stays in line";
         }
     return nullptr;

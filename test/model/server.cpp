@@ -343,13 +343,13 @@ private:
     void release_what_is_not_held()
     {
         const int place = data_.place(who_);
-        const bool in_line = place >= 0;
+        const bool queued = place >= 0;
         leave_line(who_);
         if (place == 0) // and the free time ends with it
             data_.flags &= byte(~keys::left_free);
         if (joins() && has(error::repeated_release_joins) && data_.lock != who_ + 1)
             join(byte(who_ + 1));
-        if (has(error::late_release_assigns) && !in_line)
+        if (has(error::late_release_assigns) && !queued)
             free();
         if (data_.lock == nobody && !is_left_free())
             pass_on(nobody);

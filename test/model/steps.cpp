@@ -96,7 +96,7 @@ private:
             if (g_.tries)
                 begin(step::type::try_long, task::long_way, true);
             break;
-        case phase::in_line:
+        case phase::queued:
             if (looks(i, c))
                 add(by(step::type::look), [&](state& to) { look(to, g_, i); });
             break;

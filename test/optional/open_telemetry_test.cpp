@@ -116,8 +116,8 @@ BOOST_AUTO_TEST_CASE(cancelled_wait_is_no_error)
 {
     auto* const tracer = new remembering_tracer;
     open_telemetry_spans spans{otel::nostd::shared_ptr<otel::trace::Tracer>(tracer)};
-    observer& told = spans;
-    told.not_acquired("a", boost::asio::error::operation_aborted, 1s, {});
+    observer& to = spans;
+    to.not_acquired("a", boost::asio::error::operation_aborted, 1s, {});
     BOOST_TEST_REQUIRE(tracer->spans.size() == 1u);
     BOOST_TEST(!tracer->spans[0]->failed);
 }

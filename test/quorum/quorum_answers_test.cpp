@@ -22,7 +22,7 @@ using quorum::entered;
 using quorum::kept;
 using site = scripted_quorum;
 using ballot_t = site::ballot_t;
-using left_t = site::left_t;
+using released_t = site::released_t;
 using granted_t = acquire_reply::outcome;
 
 constexpr unsigned members = 3;
@@ -133,11 +133,11 @@ BOOST_AUTO_TEST_CASE(every_combination_of_replies_to_a_release_is_decided)
             const bool open = answers < majority;
             BOOST_TEST(s.left.has_value() == !open);
             switch (says[i]) {
-            case freed: s.free(i, left_t::freed, 2 + i); break;
-            case freed_unheard: s.free(i, left_t::freed, 0); break;
-            case freed_silently: s.free(i, left_t::freed, -1); break;
-            case left: s.free(i, left_t::left); break;
-            case not_owner: s.free(i, left_t::not_owner); break;
+            case freed: s.free(i, released_t::freed, 2 + i); break;
+            case freed_unheard: s.free(i, released_t::freed, 0); break;
+            case freed_silently: s.free(i, released_t::freed, -1); break;
+            case left: s.free(i, released_t::still_held); break;
+            case not_owner: s.free(i, released_t::not_owner); break;
             case refused: s.answer_release(i, errc::store_refused, {}); break;
             default: s.answer_release(i, errc::permission_denied, {});
             }
@@ -160,10 +160,10 @@ BOOST_AUTO_TEST_CASE(every_combination_of_replies_to_a_release_is_decided)
         }
         else {
             BOOST_TEST(!code);
-            BOOST_TEST((reply.result == (lefts > frees ? left_t::left
-                                         : frees > 0   ? left_t::freed
-                                                       : left_t::not_owner)));
-            if (reply.result == left_t::freed) {
+            BOOST_TEST((reply.result == (lefts > frees ? released_t::still_held
+                                         : frees > 0   ? released_t::freed
+                                                       : released_t::not_owner)));
+            if (reply.result == released_t::freed) {
                 BOOST_TEST(reply.receivers == static_cast<std::uint64_t>(receivers));
                 BOOST_TEST(reply.receivers_known == known);
             }

@@ -55,9 +55,9 @@ struct lab
     std::uint64_t fence = 0;
 };
 
-error_code refused_by(client_thread& who, std::chrono::milliseconds lease = 60s)
+error_code refused_by(client_thread& client, std::chrono::milliseconds lease = 60s)
 {
-    return who.try_lock(stock, leases_of(lease)).code;
+    return client.try_lock(stock, leases_of(lease)).code;
 }
 
 } // namespace
@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(release_wakes_the_waiter)
         client_thread& from = i % 2 == 0 ? l.a : l.b;
         client_thread& to = i % 2 == 0 ? l.b : l.a;
         auto waiting = start_waiting(to, patient);
-        held = hand_over(from, std::move(held), waiting, 15s);
+        held = hand_off(from, std::move(held), waiting, 15s);
     }
     BOOST_TEST(!l.a.release(std::move(held)));
 }

@@ -34,7 +34,7 @@ struct offer
     std::int64_t retention = 0;
     std::int64_t lease = 10'000;
     bool only_ours = false;
-    bool asks_holder = false;
+    bool needs_holder = false;
 };
 
 struct member : script_scene
@@ -64,7 +64,7 @@ struct member : script_scene
                       {what.owner, std::to_string(what.lease), std::to_string(what.first),
                        std::to_string(what.count), std::to_string(what.latest),
                        std::to_string(what.epoch), std::to_string(what.retention),
-                       what.only_ours ? "1" : "0", what.asks_holder ? "1" : "0"});
+                       what.only_ours ? "1" : "0", what.needs_holder ? "1" : "0"});
     }
 
     std::int64_t enter(const std::string& entry, std::int64_t lease = 10'000,
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(acquire_of_a_held_lock_returns_its_ttl_and_holder)
     m.clock.advance(1s);
     BOOST_TEST(
         (m.acquire({.owner = "b", .first = first + 9}) == numbers{0, first, 9'000, 0, m.now()}));
-    BOOST_TEST((m.acquire({.owner = "b", .first = first + 9, .asks_holder = true}) ==
+    BOOST_TEST((m.acquire({.owner = "b", .first = first + 9, .needs_holder = true}) ==
                 numbers{0, first, 9'000, 10, m.now()}));
     // The owner extends the lock, but never shortens it.
     m.acquire({.first = first + 10, .lease = 3'000});

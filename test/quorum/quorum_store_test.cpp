@@ -17,7 +17,7 @@ using namespace leasehold::test;
 using namespace std::chrono_literals;
 using ballot_t = quorum::ballot_reply::outcome;
 using granted_t = acquire_reply::outcome;
-using left_t = release_reply::outcome;
+using released_t = release_reply::outcome;
 
 using site = scripted_quorum;
 
@@ -33,8 +33,8 @@ void hold(scripted_quorum& s, std::chrono::milliseconds lease)
 void release_at_a_majority(scripted_quorum& s)
 {
     s.release();
-    s.free(0, left_t::freed);
-    s.free(1, left_t::freed);
+    s.free(0, released_t::freed);
+    s.free(1, released_t::freed);
 }
 
 } // namespace
@@ -287,9 +287,9 @@ BOOST_AUTO_TEST_CASE(acquire_released_meanwhile_starts_no_second_round)
     s.vote(1, ballot_t::outbid, 8'000); // this reply would have caused a second round
     for (const scripted_member& each : s.members)
         BOOST_TEST((each->order == "vr"));
-    s.free(0, left_t::freed);
-    s.free(1, left_t::freed);
-    BOOST_TEST((s.left && s.left->second.result == left_t::freed));
+    s.free(0, released_t::freed);
+    s.free(1, released_t::freed);
+    BOOST_TEST((s.left && s.left->second.result == released_t::freed));
 }
 
 BOOST_AUTO_TEST_CASE(Q4_release_is_sent_to_unreachable_members_later)
@@ -298,10 +298,10 @@ BOOST_AUTO_TEST_CASE(Q4_release_is_sent_to_unreachable_members_later)
     s.connect();
     s.disconnect(1);
     s.release();
-    s.free(0, left_t::freed);
-    s.free(2, left_t::not_owner);
+    s.free(0, released_t::freed);
+    s.free(2, released_t::not_owner);
     BOOST_TEST_REQUIRE(s.left.has_value());
-    BOOST_TEST((!s.left->first && s.left->second.result == left_t::freed));
+    BOOST_TEST((!s.left->first && s.left->second.result == released_t::freed));
     BOOST_TEST(s.members[1]->releases.empty());
     s.connect(1);
     BOOST_TEST_REQUIRE(s.members[1]->releases.size() == 1u);
@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(quorum_drains_until_all_reachable_members_have_released)
     BOOST_TEST_REQUIRE(s.left.has_value());
     BOOST_TEST(s.drain());
     BOOST_TEST(s.drained == 0);
-    s.free(2, left_t::freed);
+    s.free(2, released_t::freed);
     BOOST_TEST(s.drained == 1);
     s.pass(1s);
     BOOST_TEST(s.drained == 1);
@@ -336,7 +336,7 @@ BOOST_AUTO_TEST_CASE(draining_quorum_waits_for_a_repeated_release)
     s.pass(600ms);
     BOOST_TEST_REQUIRE(s.members[2]->releases.size() == 2u);
     BOOST_TEST(s.drained == 0);
-    s.free(2, left_t::freed);
+    s.free(2, released_t::freed);
     BOOST_TEST(s.drained == 1);
 }
 
@@ -470,13 +470,13 @@ BOOST_AUTO_TEST_CASE(release_is_repeated_after_the_limit_of_an_unanswered_acquir
         s.members[2]->renewals.clear();
         s.release();
         BOOST_TEST_REQUIRE(s.members[2]->releases.size() == 1u);
-        s.free(2, left_t::not_owner);
+        s.free(2, released_t::not_owner);
         s.pass(4'999ms);
         BOOST_TEST(s.members[2]->releases.size() == 1u);
         s.pass(2ms); // the acquire was not to be executed later than 5 s
         BOOST_TEST_REQUIRE(s.members[2]->releases.size() == (answered ? 1u : 2u));
         if (!answered)
-            s.free(2, left_t::freed);
+            s.free(2, released_t::freed);
         s.pass(60s);
         BOOST_TEST(s.members[2]->releases.size() == (answered ? 1u : 2u));
     }

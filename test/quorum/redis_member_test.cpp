@@ -100,7 +100,7 @@ struct member_fixture : test::masters_fixture, quorum::member_listener
         BOOST_TEST(member == number);
         heard.push_back("watching " + std::string(name));
     }
-    void on_deaf(unsigned member) override
+    void on_unsubscribed(unsigned member) override
     {
         BOOST_TEST(member == number);
         heard.push_back("deaf");
@@ -133,7 +133,7 @@ std::string numbers_of(const std::vector<std::int64_t>& all)
     return text;
 }
 
-quorum::ballot ballot_of(bool asks_holder)
+quorum::ballot ballot_of(bool needs_holder)
 {
     return {.name = "stock",
             .owner = "client:1",
@@ -143,7 +143,7 @@ quorum::ballot ballot_of(bool asks_holder)
             .epoch = 1,
             .budget = 5s,
             .only_ours = false,
-            .asks_holder = asks_holder};
+            .needs_holder = needs_holder};
 }
 
 } // namespace
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(every_reply_to_a_release_is_read)
 {
     using outcome = release_reply::outcome;
     const std::pair<std::int64_t, std::optional<outcome>> answers[] = {
-        {0, outcome::not_owner}, {1, outcome::freed}, {2, outcome::left}, {3, {}}, {-1, {}}};
+        {0, outcome::not_owner}, {1, outcome::freed}, {2, outcome::still_held}, {3, {}}, {-1, {}}};
     for (const auto& [code, expected] : answers) {
         for (const bool quiet : {false, true}) {
             member_fixture f;

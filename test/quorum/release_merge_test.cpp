@@ -11,7 +11,7 @@
 namespace {
 
 using namespace leasehold::quorum;
-using news = release_merge::news;
+using report = release_merge::report;
 
 constexpr unsigned members = 3;
 constexpr unsigned majority = 2;
@@ -21,36 +21,36 @@ constexpr unsigned enough = 2; ///< The number of free members that makes the lo
 class story
 {
 public:
-    news watching(unsigned member, const std::set<unsigned>& needed)
+    report watching(unsigned member, const std::set<unsigned>& needed)
     {
         watch_.insert(member);
         if (tells_)
-            return news::none;
+            return report::none;
         for (const unsigned each : needed)
             if (!watch_.contains(each))
-                return news::soon;
+                return report::soon;
         tells_ = true;
-        return news::now;
+        return report::now;
     }
 
-    void deaf(unsigned member)
+    void unsubscribed(unsigned member)
     {
         watch_.erase(member);
         tells_ = tells_ && watch_.size() >= majority;
     }
 
-    news released(unsigned member, const std::string& sign)
+    report released(unsigned member, const std::string& sign)
     {
         if (last_told_ == sign)
-            return news::none;
+            return report::none;
         if (latest_ != sign)
             free_at_.clear();
         latest_ = sign;
         free_at_.insert(member);
         if (free_at_.size() < enough)
-            return news::soon;
+            return report::soon;
         last_told_ = sign;
-        return news::now;
+        return report::now;
     }
 
     bool due()
@@ -81,8 +81,8 @@ bool happens(std::size_t what, const std::set<unsigned>& needed, mask needed_bit
     switch (what / members) {
     case 0: return merge.watching(member, needed_bits) == told.watching(member, needed);
     case 1:
-        merge.deaf(member, majority);
-        told.deaf(member);
+        merge.unsubscribed(member, majority);
+        told.unsubscribed(member);
         return true;
     case 2: return merge.released(member, "one", enough) == told.released(member, "one");
     case 3: return merge.released(member, "two", enough) == told.released(member, "two");

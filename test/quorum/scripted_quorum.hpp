@@ -30,7 +30,7 @@ class scripted_quorum : public store_listener
 {
 public:
     using ballot_t = quorum::ballot_reply::outcome;
-    using left_t = release_reply::outcome;
+    using released_t = release_reply::outcome;
 
     /// @param own The record of this client.
     explicit scripted_quorum(unsigned size = 3, unsigned grants = 2, const client_info& own = {})
@@ -223,7 +223,7 @@ public:
         poll();
     }
 
-    void free(unsigned i, left_t says, std::int64_t receivers = 0)
+    void free(unsigned i, released_t says, std::int64_t receivers = 0)
     {
         answer_release(i, {}, {.result = says, .receivers = receivers});
     }
@@ -252,7 +252,7 @@ public:
     }
     void is_deaf(unsigned i)
     {
-        members[i].post([&, i] { members[i]->told->on_deaf(i); });
+        members[i].post([&, i] { members[i]->told->on_unsubscribed(i); });
         poll();
     }
     /// The name was released at this member. `sign` is the same at all members for one release.
@@ -297,8 +297,8 @@ public:
     int disconnected = 0;
     int drained = 0;
     error_code why;
-    std::vector<std::string> hints;
-    std::function<void()> on_next_hint; ///< Called during the next wake-up.
+    std::vector<std::string> wakeups;
+    std::function<void()> on_next_wakeup; ///< Called during the next wake-up.
 
 private:
     template <class Function>
@@ -308,11 +308,11 @@ private:
         poll();
     }
 
-    void on_hint(std::string_view name) override
+    void on_wakeup(std::string_view name) override
     {
-        hints.emplace_back(name);
-        if (on_next_hint)
-            std::exchange(on_next_hint, nullptr)();
+        wakeups.emplace_back(name);
+        if (on_next_wakeup)
+            std::exchange(on_next_wakeup, nullptr)();
     }
     void on_connected(store_partition) override { ++connected; }
     void on_disconnected(store_partition, error_code code) override

@@ -159,7 +159,7 @@ private:
     {
         told_->on_watching(number, name);
     }
-    void on_deaf(unsigned number) override { told_->on_deaf(number); }
+    void on_unsubscribed(unsigned number) override { told_->on_unsubscribed(number); }
     void on_released(unsigned number, std::string_view name, std::string_view sign,
                      std::uint64_t largest) override
     {

@@ -68,7 +68,7 @@ lock_options promised(milliseconds time)
 bool follows_external_client(redis_fixture& s, test_client& a)
 {
     const auto listeners = [&] { return s.raw.subscribers(channel_of("orders:1")); };
-    s.foreign_lock("orders:1", 8s, "3b5c8f5e-0000-4000-8000-000000000000:42");
+    s.external_lock("orders:1", 8s, "3b5c8f5e-0000-4000-8000-000000000000:42");
     const started waiter = a.lock_for(8s, "orders:1", patient(30s));
     s.eventually([&] { return listeners() > 0 || refused(s); });
     s.raw.done({"DEL", "orders:1"});

@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(all_keys_of_a_name_share_its_slot)
         const slot_number slot = slot_of(name);
         std::string key;
         const auto is_there = [&](const std::string& made) { return slot_of(made) == slot; };
-        native::line_key(name, key);
+        native::queue_key(name, key);
         BOOST_TEST(is_there(key), name);
         native::waiters_key(name, key);
         BOOST_TEST(is_there(key), name);
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(all_keys_of_a_name_share_its_slot)
         BOOST_TEST(is_there(key), name);
         native::fence_key_in(slot, key);
         BOOST_TEST(is_there(key), name);
-        native::turn_channel_in(slot, "5e0f8c21-3a1c", key);
+        native::grant_channel_in(slot, "5e0f8c21-3a1c", key);
         BOOST_TEST(is_there(key), name);
     }
 }
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(different_names_have_different_keys)
     std::set<std::string> seen;
     for (const char* name : {"a", "{a}", "{a}b", "b{a}", "{}a", "{}", "{", "7", "{7}"}) {
         std::string key;
-        native::line_key(name, key);
+        native::queue_key(name, key);
         BOOST_TEST(seen.insert(key).second, name);
     }
 }
@@ -259,13 +259,13 @@ BOOST_AUTO_TEST_CASE(redirected_request_blocks_later_requests_of_its_name)
         all.enter(first);
         all.enter(second);
         all.unpark(*first);
-        first->now = request::standing::sent;
+        first->now = request::state::sent;
         first->at = 1;
         if (sent_on) {
             BOOST_TEST(!all.go_carefully(*first));
             all.park(first);
             all.unpark(*first);
-            first->now = request::standing::sent;
+            first->now = request::state::sent;
         }
         lane* const both = all.find("lock");
         BOOST_TEST_REQUIRE((both != nullptr));

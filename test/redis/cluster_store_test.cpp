@@ -69,9 +69,9 @@ struct cluster_fixture : test::masters_fixture, store_listener
             return numbers({1, 7, 1, server_time});
         if (asked[1] == release_script().sha)
             return ":0\r\n";
-        if (asked[1] == of_line().acquire.sha)
+        if (asked[1] == of_queue().acquire.sha)
             return numbers({1, 7, 1, 0, server_time});
-        if (asked[1] == of_line().leave.sha)
+        if (asked[1] == of_queue().leave.sha)
             return numbers({1, 0, 0, 0, 0, server_time});
         if (asked[1] == of_native().acquire.sha)
             return numbers({1, 4'000'000'000'000'000, 0, 1, server_time});
@@ -132,10 +132,10 @@ struct cluster_fixture : test::masters_fixture, store_listener
         return std::count(texts.begin(), texts.end(), text);
     }
 
-    void on_hint(std::string_view name) override { hints.emplace_back(name); }
-    void on_turn(std::string_view name, std::string_view owner) override
+    void on_wakeup(std::string_view name) override { wakeups.emplace_back(name); }
+    void on_grant(std::string_view name, std::string_view owner) override
     {
-        turns.push_back(std::string(name) + ' ' + std::string(owner));
+        grants.push_back(std::string(name) + ' ' + std::string(owner));
     }
     void on_connected(store_partition which) override { connected.push_back(which); }
     void on_disconnected(store_partition which, error_code why) override
@@ -150,8 +150,8 @@ struct cluster_fixture : test::masters_fixture, store_listener
     std::shared_ptr<store> made;
     std::vector<std::pair<error_code, acquire_reply>> acquired;
     std::vector<std::pair<error_code, release_reply>> released;
-    std::vector<std::string> hints;
-    std::vector<std::string> turns;
+    std::vector<std::string> wakeups;
+    std::vector<std::string> grants;
     std::vector<store_partition> connected;
     std::vector<std::pair<store_partition, error_code>> lost;
     std::vector<std::pair<error_code, std::string>> errors;
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(channel_moves_with_its_slot)
     f.call([&] { f.made->watch(name); });
     BOOST_TEST(f.said("a SSUBSCRIBE " + channel));
     f.push(f.all.subscribed.back().first, {"ssubscribe", channel, "1"});
-    BOOST_TEST(f.hints.size() == 1u);
+    BOOST_TEST(f.wakeups.size() == 1u);
 
     // Another slot of the first master keeps its connection in use.
     const std::string other = name_in(1);
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(channel_resubscribed_before_its_unsubscription_receives_mes
         f.call([&] { f.made->watch(name); });
         const auto to = f.all.subscribed.back().first;
         f.push(to, {"ssubscribe", channel, "1"});
-        BOOST_TEST(f.hints.size() == 1u);
+        BOOST_TEST(f.wakeups.size() == 1u);
         for (int i = 0; i < times; ++i) {
             f.call([&] { f.made->unwatch(name); });
             f.call([&] { f.made->watch(name); });
@@ -283,25 +283,25 @@ BOOST_AUTO_TEST_CASE(channel_resubscribed_before_its_unsubscription_receives_mes
             const bool begins = verb == "SSUBSCRIBE";
             f.push(to, {begins ? "ssubscribe" : "sunsubscribe", channel, begins ? "1" : "0"});
         }
-        BOOST_TEST(f.hints.size() > 1u); // a release may have been missed meanwhile
-        f.hints.clear();
+        BOOST_TEST(f.wakeups.size() > 1u); // a release may have been missed meanwhile
+        f.wakeups.clear();
         f.push(to, {"smessage", channel, "0"});
-        BOOST_TEST(f.hints.size() == 1u);
+        BOOST_TEST(f.wakeups.size() == 1u);
     }
 
-    cluster_fixture turns("native");
-    turns.all.answer = &cluster_fixture::all_wait;
-    native::turn_channel_in(0, "client", channel);
-    turns.acquire(name);
-    const auto to = turns.all.subscribed.back().first;
-    turns.push(to, {"ssubscribe", channel, "1"});
-    turns.advance(31s); // the channel is unsubscribed
-    turns.acquire(name);
-    BOOST_TEST_REQUIRE(turns.times_said("a SSUBSCRIBE " + channel) == 2);
-    turns.push(to, {"sunsubscribe", channel, "0"});
-    turns.push(to, {"ssubscribe", channel, "1"});
-    turns.acquire(name);
-    BOOST_TEST(turns.all.calls.back().second.at(listens) == "1");
+    cluster_fixture grants("native");
+    grants.all.answer = &cluster_fixture::all_wait;
+    native::grant_channel_in(0, "client", channel);
+    grants.acquire(name);
+    const auto to = grants.all.subscribed.back().first;
+    grants.push(to, {"ssubscribe", channel, "1"});
+    grants.advance(31s); // the channel is unsubscribed
+    grants.acquire(name);
+    BOOST_TEST_REQUIRE(grants.times_said("a SSUBSCRIBE " + channel) == 2);
+    grants.push(to, {"sunsubscribe", channel, "0"});
+    grants.push(to, {"ssubscribe", channel, "1"});
+    grants.acquire(name);
+    BOOST_TEST(grants.all.calls.back().second.at(listens) == "1");
 }
 
 BOOST_AUTO_TEST_CASE(second_name_on_a_subscribed_channel_gets_a_first_wake_up)
@@ -312,28 +312,28 @@ BOOST_AUTO_TEST_CASE(second_name_on_a_subscribed_channel_gets_a_first_wake_up)
     f.call([&] { f.made->watch("a"); });
     const auto [to, asked] = f.all.subscribed.back();
     f.push(to, {"ssubscribe", channel, "1"});
-    BOOST_TEST((f.hints == words{"a"}));
+    BOOST_TEST((f.wakeups == words{"a"}));
     const auto subscriptions = [&] { return f.times_said("c SSUBSCRIBE " + channel); };
     BOOST_TEST(subscriptions() == 1);
     f.call([&] { f.made->watch("{a}"); });
     BOOST_TEST_REQUIRE(subscriptions() == 2);
     BOOST_TEST((f.all.subscribed.back().second == asked));
     f.push(to, {"ssubscribe", channel, "1"});
-    BOOST_TEST((f.hints == words{"a", "a", "{a}"}));
+    BOOST_TEST((f.wakeups == words{"a", "a", "{a}"}));
     f.call([&] { f.made->watch("{a}"); }); // already watched
     BOOST_TEST(subscriptions() == 2);
 }
 
 // A client has one channel for each slot in which it waits.
-BOOST_AUTO_TEST_CASE(turn_channel_is_unsubscribed_after_a_while_without_waiters)
+BOOST_AUTO_TEST_CASE(grant_channel_is_unsubscribed_after_a_while_without_waiters)
 {
     cluster_fixture f("native");
     f.all.answer = &cluster_fixture::all_wait;
     std::string channel;
-    native::turn_channel_in(0, "client", channel);
+    native::grant_channel_in(0, "client", channel);
     f.acquire(name_in(0));
     BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
-    BOOST_TEST(f.acquired[0].second.in_line);
+    BOOST_TEST(f.acquired[0].second.queued);
     BOOST_TEST_REQUIRE(f.said("a SSUBSCRIBE " + channel));
     f.push(f.all.subscribed.back().first, {"ssubscribe", channel, "1"});
     f.advance(20s);
@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(waiter_queued_before_its_subscription_polls_again)
     for (const bool by_release : {false, true}) {
         cluster_fixture f("native");
         std::string first;
-        native::turn_channel_in(1, "client", first);
+        native::grant_channel_in(1, "client", first);
         f.all.answer = [](const std::string&, const words& asked) {
             if (asked[1] == of_native().acquire.sha)
                 return numbers({0, 5'000, 0, 0, server_time});
@@ -360,19 +360,19 @@ BOOST_AUTO_TEST_CASE(waiter_queued_before_its_subscription_polls_again)
         f.acquire(name_in(1), "client:7"); // makes the connection
         BOOST_TEST_REQUIRE(f.said("a SSUBSCRIBE " + first));
         f.push(f.all.subscribed.back().first, {"ssubscribe", first, "1"});
-        BOOST_TEST(f.turns.empty()); // all waiters there have polled
+        BOOST_TEST(f.grants.empty()); // all waiters there have polled
 
         const std::string name = name_in(0);
         std::string channel;
-        native::turn_channel_in(0, "client", channel);
+        native::grant_channel_in(0, "client", channel);
         if (by_release)
             f.release(name, "client:2");
         else
             f.acquire(name, "client:2");
         BOOST_TEST_REQUIRE(f.said("a SSUBSCRIBE " + channel));
         f.push(f.all.subscribed.back().first, {"ssubscribe", channel, "1"});
-        BOOST_TEST_REQUIRE(f.turns.size() == 1u);
-        BOOST_TEST(f.turns[0] == name + " client:2");
+        BOOST_TEST_REQUIRE(f.grants.size() == 1u);
+        BOOST_TEST(f.grants[0] == name + " client:2");
     }
 }
 
@@ -511,17 +511,17 @@ BOOST_AUTO_TEST_CASE(message_without_owner_or_name_is_no_grant)
     cluster_fixture f("native");
     f.all.answer = &cluster_fixture::all_wait;
     std::string channel;
-    native::turn_channel_in(0, "client", channel);
+    native::grant_channel_in(0, "client", channel);
     f.acquire(name_in(0));
     const auto to = f.all.subscribed.back().first;
     f.push(to, {"ssubscribe", channel, "1"});
-    f.turns.clear();
+    f.grants.clear();
     for (const std::string_view text : {"lh:client:7", "client:7 a", " a", "", "lh: "})
         f.push(to, {"smessage", channel, text});
-    BOOST_TEST(f.turns.empty());
+    BOOST_TEST(f.grants.empty());
     f.push(to, {"smessage", channel, "lh:client:7 a b"});
-    BOOST_TEST_REQUIRE(f.turns.size() == 1u);
-    BOOST_TEST(f.turns[0] == "a b client:7");
+    BOOST_TEST_REQUIRE(f.grants.size() == 1u);
+    BOOST_TEST(f.grants[0] == "a b client:7");
 }
 
 BOOST_AUTO_TEST_CASE(moved_slot_is_requested_at_its_new_node_at_once)
@@ -697,7 +697,7 @@ BOOST_AUTO_TEST_CASE(unconfirmed_subscription_is_repeated_after_two_seconds)
     f.push(f.all.subscribed.back().first, {"ssubscribe", channel, "1"});
     f.advance(10s);
     BOOST_TEST(asked() == 2);
-    BOOST_TEST(f.hints.size() == 1u);
+    BOOST_TEST(f.wakeups.size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(new_connection_restores_the_subscription)
@@ -743,15 +743,15 @@ BOOST_AUTO_TEST_CASE(unsubscribed_channel_can_be_subscribed_again)
     f.advance(5s);
     BOOST_TEST(times(f, "a SSUBSCRIBE " + channel) == 3);
 
-    cluster_fixture turns("native");
-    turns.all.answer = &cluster_fixture::all_wait;
-    native::turn_channel_in(0, "client", channel);
+    cluster_fixture grants("native");
+    grants.all.answer = &cluster_fixture::all_wait;
+    native::grant_channel_in(0, "client", channel);
     for (int i = 1; i <= 3; ++i) {
-        turns.acquire(name);
-        BOOST_TEST(times(turns, "a SSUBSCRIBE " + channel) >= i);
-        turns.push(turns.all.subscribed.back().first, {"ssubscribe", channel, "1"});
-        turns.advance(31s);
-        BOOST_TEST(times(turns, "a SUNSUBSCRIBE " + channel) == i);
+        grants.acquire(name);
+        BOOST_TEST(times(grants, "a SSUBSCRIBE " + channel) >= i);
+        grants.push(grants.all.subscribed.back().first, {"ssubscribe", channel, "1"});
+        grants.advance(31s);
+        BOOST_TEST(times(grants, "a SUNSUBSCRIBE " + channel) == i);
     }
 }
 

@@ -119,7 +119,7 @@ void goes_on(client_thread& of, const lease& held)
     BOOST_TEST(held.valid());
 }
 
-void wait_until_in_line(const std::string& name)
+void wait_until_queued(const std::string& name)
 {
     // The node that serves the name knows the waiter, and notifies it.
     wait_until([&] {
@@ -170,9 +170,9 @@ BOOST_AUTO_TEST_CASE(release_wakes_the_waiter_at_any_master)
             deployment().master_of(deployment().name_at(node)));
         lease held = take(holder, long_leases(), name);
         auto waiting = other.start_lock(name, patient());
-        wait_until_in_line(name);
+        wait_until_queued(name);
         const auto from = std::chrono::steady_clock::now();
-        lease next = hand_over(holder, std::move(held), waiting);
+        lease next = hand_off(holder, std::move(held), waiting);
         BOOST_TEST((std::chrono::steady_clock::now() - from < 2s));
         BOOST_TEST(!other.release(std::move(next)));
     }
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(row_21_lock_and_waiter_survive_a_moving_slot)
     lease held = take(holder, patient());
     const std::uint64_t fence = held.fence();
     auto waiting = start_waiting(other, patient());
-    wait_until_in_line(stock);
+    wait_until_queued(stock);
     const std::size_t to = next_to(deployment().master_of(stock));
     deployment().move(stock, to);
     BOOST_TEST(deployment().master_of(stock) == to);
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(row_21_lock_and_waiter_survive_a_moving_slot)
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
     BOOST_TEST(holder_in_cluster(stock) == held.share_owner().id());
 
-    lease next = hand_over(holder, std::move(held), waiting);
+    lease next = hand_off(holder, std::move(held), waiting);
     BOOST_TEST(!other.release(std::move(next)));
     BOOST_TEST(holder_in_cluster(stock).empty());
     BOOST_TEST(acquire_and_release(holder, fence) > fence);
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(W5_waiter_subscribes_at_the_new_master)
     client_thread other(in_cluster());
     lease held = take(holder, patient());
     auto waiting = start_waiting(other, patient());
-    wait_until_in_line(stock);
+    wait_until_queued(stock);
     const std::size_t from = deployment().master_of(stock);
     deployment().move(stock, next_to(from));
     const std::string tag = [] {
@@ -235,9 +235,9 @@ BOOST_AUTO_TEST_CASE(W5_waiter_subscribes_at_the_new_master)
     };
     wait_until([&] { return heard_at(next_to(from)) >= 1; });
     BOOST_TEST(heard_at(from) == 0u);
-    wait_until_in_line(stock);
+    wait_until_queued(stock);
     const auto released = std::chrono::steady_clock::now();
-    lease next = hand_over(holder, std::move(held), waiting);
+    lease next = hand_off(holder, std::move(held), waiting);
     BOOST_TEST((std::chrono::steady_clock::now() - released < 2s));
     BOOST_TEST(!other.release(std::move(next)));
 }
@@ -437,8 +437,8 @@ BOOST_AUTO_TEST_CASE(user_and_password_are_sent_to_every_node)
             const std::string name = deployment().name_at(i);
             lease held = take(locks, long_leases(), name);
             auto waiting = other.start_lock(name, patient());
-            wait_until_in_line(name);
-            BOOST_TEST(!other.release(hand_over(locks, std::move(held), waiting)));
+            wait_until_queued(name);
+            BOOST_TEST(!other.release(hand_off(locks, std::move(held), waiting)));
         }
     }
     settings.password = "wrong";
@@ -475,14 +475,14 @@ BOOST_AUTO_TEST_CASE(documented_rights_are_sufficient_in_a_cluster)
         const std::string name = "orders:1";
         lease held = take(holder, patient(), name);
         auto waiting = other.start_lock(name, patient());
-        wait_until_in_line(name);
+        wait_until_queued(name);
         const std::size_t to = next_to(deployment().master_of(name));
         deployment().begin_move(name, to);
         deployment().move_keys(name, to);
         goes_on(holder, held);
         deployment().end_move(name, to);
         goes_on(holder, held);
-        BOOST_TEST(!other.release(hand_over(holder, std::move(held), waiting)));
+        BOOST_TEST(!other.release(hand_off(holder, std::move(held), waiting)));
     }
     for (std::size_t i = 0; i < deployment().size(); ++i) {
         resp_client there = deployment().connect(i);
@@ -552,7 +552,7 @@ BOOST_AUTO_TEST_CASE(cluster_over_tls_serves_locks_and_waiters)
         const std::string name = secret.name_at(i);
         lease held = take(locks, patient(), name);
         auto waiting = other.start_lock(name, patient());
-        BOOST_TEST(!other.release(hand_over(locks, std::move(held), waiting)));
+        BOOST_TEST(!other.release(hand_off(locks, std::move(held), waiting)));
     }
 }
 
@@ -607,7 +607,7 @@ BOOST_AUTO_TEST_CASE(lock_survives_the_failover_of_a_killed_master)
     BOOST_TEST(held.fence() == fence);
     resp_client store = broken.connect(next);
     BOOST_TEST(holder_of(store, stock) == held.share_owner().id());
-    lease after = hand_over(holder, std::move(held), waiting, 60s);
+    lease after = hand_off(holder, std::move(held), waiting, 60s);
     BOOST_TEST(!other.release(std::move(after)));
     BOOST_TEST(holder_of(store, stock).empty());
     BOOST_TEST(!holder.release(std::move(calm)));
@@ -627,7 +627,7 @@ BOOST_AUTO_TEST_CASE(row_10_lock_survives_repeated_master_switches)
         goes_on(holder, held);
     }
     BOOST_TEST(held.fence() == fence);
-    lease next = hand_over(holder, std::move(held), waiting, 60s);
+    lease next = hand_off(holder, std::move(held), waiting, 60s);
     fence = next.fence();
     BOOST_TEST(!other.release(std::move(next)));
     BOOST_TEST(acquire_and_release(holder, fence) > fence);

@@ -7,8 +7,8 @@
 #include "redis/pipeline/batch.hpp"
 #include "redis/pipeline/owned_transport.hpp"
 #include "redis/pipeline/shared_transport.hpp"
+#include "redis/wakeups/grant_channel.hpp"
 #include "redis/wakeups/subscriptions.hpp"
-#include "redis/wakeups/turn_channel.hpp"
 #include "support/manual_time.hpp"
 #include "support/moved_time.hpp"
 
@@ -252,7 +252,7 @@ struct transport_fixture : fixture
     void open(std::shared_ptr<transport> made)
     {
         way = std::move(made);
-        way->open(strand, home, redisson_script_set(), seen);
+        way->open(strand, poster, redisson_script_set(), seen);
         poll();
     }
 
@@ -264,13 +264,13 @@ struct transport_fixture : fixture
                   [&](boost::redis::request& to) {
                       return keys.release({.name = "a", .owner = "b", .entry = {}}, 0, to);
                   });
-        sent->start(owner, home);
+        sent->start(owner, poster);
         way->send(sent);
         poll();
         return sent;
     }
 
-    std::shared_ptr<detail::context_poster> home = detail::context_poster::make(strand);
+    std::shared_ptr<detail::context_poster> poster = detail::context_poster::make(strand);
     std::shared_ptr<batch_recorder> owner = std::make_shared<batch_recorder>();
     recorder seen;
     std::shared_ptr<transport> way;
@@ -693,10 +693,10 @@ namespace {
 
 struct hints final : store_listener
 {
-    void on_hint(std::string_view name) override { names.emplace_back(name); }
+    void on_wakeup(std::string_view name) override { names.emplace_back(name); }
     void on_connected(store_partition) override {}
     void on_disconnected(store_partition, error_code) override {}
-    void on_turn(std::string_view name, std::string_view owner) override
+    void on_grant(std::string_view name, std::string_view owner) override
     {
         names.push_back(std::string(owner) + " at " + std::string(name));
     }
@@ -882,21 +882,21 @@ BOOST_AUTO_TEST_CASE(truncated_push_is_ignored)
 {
     subscriptions_fixture f;
     f.watch("a");
-    notified<turn_channel> turns;
-    turns.made->belongs_to("client:1");
-    turns.made->listen(0);
-    turns.poll();
+    notified<grant_channel> grants;
+    grants.made->belongs_to("client:1");
+    grants.made->listen(0);
+    grants.poll();
     for (const char* const push : {">0\r\n", ">1\r\n+message\r\n", ">1\r\n+subscribe\r\n",
                                    ">1\r\n+invalidate\r\n", ">1\r\n_\r\n"}) {
         f.side->push(push);
         f.poll();
-        turns.side->push(push);
-        turns.poll();
+        grants.side->push(push);
+        grants.poll();
     }
     BOOST_TEST((f.heard.take() == words{}));
-    BOOST_TEST((turns.heard.take() == words{}));
+    BOOST_TEST((grants.heard.take() == words{}));
     BOOST_TEST(f.side->runs == 1);
-    BOOST_TEST(!turns.made->hears(0));
+    BOOST_TEST(!grants.made->is_subscribed(0));
 }
 
 // The connection of the commands may lead to another server now, so this one has to reconnect, too.
@@ -940,9 +940,9 @@ namespace {
 
 const std::string channel = "leasehold:turn:client";
 
-struct turns_fixture : notified<turn_channel>
+struct grants_fixture : notified<grant_channel>
 {
-    turns_fixture()
+    grants_fixture()
     {
         made->publish = [this](const std::string& where, aside::answered told) {
             BOOST_TEST(where == channel);
@@ -999,26 +999,26 @@ struct turns_fixture : notified<turn_channel>
 // received.
 BOOST_AUTO_TEST_CASE(subscription_at_another_server_than_the_commands_is_not_trusted)
 {
-    turns_fixture f;
+    grants_fixture f;
     f.waits();
     f.tell("subscribe", channel);
     BOOST_TEST_REQUIRE(f.questions.size() == 1u);
     for (int i = 1; i <= 3; ++i) {
         f.answer("0");
-        BOOST_TEST(!f.made->hears(0));
+        BOOST_TEST(!f.made->is_subscribed(0));
         BOOST_TEST((f.heard.take() == words{}));
         f.advance(150ms);
         BOOST_TEST(f.side->runs == i + 1);
         f.tell("subscribe", channel);
     }
     f.answer("1");
-    BOOST_TEST(f.made->hears(0));
+    BOOST_TEST(f.made->is_subscribed(0));
     BOOST_TEST((f.heard.take() == words{"all"}));
 
     f.made->verify();
-    BOOST_TEST(f.made->hears(0)); // as far as the client knows
+    BOOST_TEST(f.made->is_subscribed(0)); // as far as the client knows
     f.answer("0");
-    BOOST_TEST(!f.made->hears(0));
+    BOOST_TEST(!f.made->is_subscribed(0));
     BOOST_TEST((f.heard.take() == words{"all"})); // owners in the queue poll again
     f.made->verify();                             // there is nothing to verify
     BOOST_TEST(f.questions.size() == 5u);
@@ -1026,18 +1026,18 @@ BOOST_AUTO_TEST_CASE(subscription_at_another_server_than_the_commands_is_not_tru
     BOOST_TEST(f.side->runs == 5);
     f.tell("subscribe", channel);
     f.answer("1");
-    BOOST_TEST(f.made->hears(0));
+    BOOST_TEST(f.made->is_subscribed(0));
 }
 
 BOOST_AUTO_TEST_CASE(verification_at_the_same_server_keeps_the_subscription)
 {
-    turns_fixture f;
+    grants_fixture f;
     f.begin();
     for (int i = 0; i < 3; ++i) {
         f.made->verify();
-        BOOST_TEST(f.made->hears(0));
+        BOOST_TEST(f.made->is_subscribed(0));
         f.answer("2");
-        BOOST_TEST(f.made->hears(0));
+        BOOST_TEST(f.made->is_subscribed(0));
     }
     BOOST_TEST((f.heard.take() == words{}));
     BOOST_TEST((f.said() == words{}));
@@ -1047,7 +1047,7 @@ BOOST_AUTO_TEST_CASE(verification_at_the_same_server_keeps_the_subscription)
 // The connection of an application may be replaced without a notification.
 BOOST_AUTO_TEST_CASE(subscription_is_verified_every_ten_seconds_while_waiting)
 {
-    turns_fixture f;
+    grants_fixture f;
     f.begin();
     f.advance(10s - 1ms);
     f.waits();
@@ -1058,43 +1058,43 @@ BOOST_AUTO_TEST_CASE(subscription_is_verified_every_ten_seconds_while_waiting)
     f.waits();
     BOOST_TEST(f.questions.size() == 2u);
     f.fail(); // no connection
-    BOOST_TEST(f.made->hears(0));
+    BOOST_TEST(f.made->is_subscribed(0));
     f.waits();
     BOOST_TEST(f.questions.size() == 3u);
     f.answer("0");
-    BOOST_TEST(!f.made->hears(0));
+    BOOST_TEST(!f.made->is_subscribed(0));
 }
 
 BOOST_AUTO_TEST_CASE(only_the_latest_verification_counts)
 {
-    turns_fixture f;
+    grants_fixture f;
     f.begin();
     f.made->verify();
     f.made->verify();
     f.answer("0", 1);
-    BOOST_TEST(f.made->hears(0));
+    BOOST_TEST(f.made->is_subscribed(0));
     f.made->verify();
     f.side->end();
     f.poll();
     f.answer("1");
-    BOOST_TEST(!f.made->hears(0));
+    BOOST_TEST(!f.made->is_subscribed(0));
 }
 
 // In this case, the scripts also count every owner as a listener.
 BOOST_AUTO_TEST_CASE(denied_publish_counts_as_a_verified_subscription)
 {
-    turns_fixture f;
+    grants_fixture f;
     f.waits();
     f.tell("subscribe", channel);
     f.answer("-NOPERM this user has no permissions to run the 'publish' command");
-    BOOST_TEST(f.made->hears(0));
+    BOOST_TEST(f.made->is_subscribed(0));
     BOOST_TEST((f.heard.take() == words{"all"}));
 }
 
 // An owner that is not known to listen does not count as absent.
 BOOST_AUTO_TEST_CASE(grants_are_received_from_confirmation_to_the_end_of_the_connection)
 {
-    turns_fixture f;
+    grants_fixture f;
     BOOST_TEST(f.side->runs == 0);
     f.made->listen(0);
     f.made->listen(0);
@@ -1105,13 +1105,13 @@ BOOST_AUTO_TEST_CASE(grants_are_received_from_confirmation_to_the_end_of_the_con
     f.poll();
     BOOST_TEST(f.side->runs == 1);
     BOOST_TEST((f.said() == words{}));
-    BOOST_TEST(!f.made->hears(0));
+    BOOST_TEST(!f.made->is_subscribed(0));
     f.tell("subscribe", "leasehold:turn:another");
-    BOOST_TEST(!f.made->hears(0));
+    BOOST_TEST(!f.made->is_subscribed(0));
     f.tell("subscribe", channel);
-    BOOST_TEST(!f.made->hears(0));
+    BOOST_TEST(!f.made->is_subscribed(0));
     f.answer("1");
-    BOOST_TEST(f.made->hears(0));
+    BOOST_TEST(f.made->is_subscribed(0));
     BOOST_TEST((f.heard.take() == words{"all"})); // messages may have been missed
     f.tell("message", channel, "$0\r\n\r\n");     // the message of the verification
     f.tell("message", channel, "$15\r\nlh:client:7 a b");
@@ -1121,13 +1121,13 @@ BOOST_AUTO_TEST_CASE(grants_are_received_from_confirmation_to_the_end_of_the_con
     BOOST_TEST((f.heard.take() == words{}));
     f.side->end();
     f.poll();
-    BOOST_TEST(!f.made->hears(0));
+    BOOST_TEST(!f.made->is_subscribed(0));
     f.advance(150ms);
     BOOST_TEST((f.said() == words{"SUBSCRIBE", channel}));
-    BOOST_TEST(!f.made->hears(0));
+    BOOST_TEST(!f.made->is_subscribed(0));
     f.tell("subscribe", channel);
     f.answer("1");
-    BOOST_TEST(f.made->hears(0));
+    BOOST_TEST(f.made->is_subscribed(0));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

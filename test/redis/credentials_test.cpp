@@ -101,7 +101,7 @@ void survives_a_rotation(const redis_config& settings, secret_file& secret,
     BOOST_TEST(!late.release(std::move(one.held)));
     holder.seen().clear();
     holder.seen().wait_for(kind::renewed, 2, 60s);
-    BOOST_TEST(!other.release(hand_over(holder, std::move(held), waiting)));
+    BOOST_TEST(!other.release(hand_off(holder, std::move(held), waiting)));
 }
 
 } // namespace
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(wakeups_continue_after_a_rotated_password)
     is_reported(other, errc::store_refused, "WRONGPASS");
     secret.write("second");
     wait_until(subscribed);
-    BOOST_TEST(!other.release(hand_over(holder, std::move(held), waiting)));
+    BOOST_TEST(!other.release(hand_off(holder, std::move(held), waiting)));
 }
 
 // Redis does not end connections when a password changes, so no client notices.

@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(first_waiter_without_the_option_supersedes_a_dead_holder)
     BOOST_TEST_REQUIRE(!next.code, next.code.message());
     // The successor has no grace recorded, and is not superseded.
     BOOST_TEST((value_of_lock(store).find("|g") == std::string::npos));
-    lease last = hand_over(first, std::move(next.held), behind);
+    lease last = hand_off(first, std::move(next.held), behind);
     BOOST_TEST(!second.release(std::move(last)));
     BOOST_TEST(!exists(store));
 }

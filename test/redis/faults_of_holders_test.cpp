@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(row_02_killed_waiter_is_skipped)
     wait_until([&] { return waiters_of(store, stock) == 2; });
     dying.kill();
     BOOST_TEST(held.valid());
-    lease next = hand_over(first, std::move(held), waiting);
+    lease next = hand_off(first, std::move(held), waiting);
     BOOST_TEST(!third.release(std::move(next)));
     BOOST_TEST(!exists(store));
 }

@@ -219,10 +219,10 @@ BOOST_AUTO_TEST_CASE(row_10_waiter_keeps_its_position_after_a_demotion)
     for (const bool follows : {false, true}) {
         moved_address moved;
         std::future<taken> waiting = moved.demote(follows);
-        lease next = hand_over(moved.one, std::move(moved.held), moved.second);
+        lease next = hand_off(moved.one, std::move(moved.held), moved.second);
         moved.one.seen().clear();
         auto last = start_waiting(moved.one, moved.patient);
-        next = hand_over(moved.other, std::move(next), waiting);
+        next = hand_off(moved.other, std::move(next), waiting);
         BOOST_TEST((last.wait_for(0s) != std::future_status::ready));
         BOOST_TEST(!moved.waiter.release(std::move(next)));
         BOOST_TEST(!moved.one.release(get(last).held));
@@ -260,7 +260,7 @@ BOOST_FIXTURE_TEST_CASE(row_12_lease_survives_resets_and_refused_connections, ne
     far.seen().wait_for(kind::renewed, 2);
     BOOST_TEST(held.valid());
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
-    BOOST_TEST(hand_over(far, std::move(held), waiting).valid());
+    BOOST_TEST(hand_off(far, std::move(held), waiting).valid());
 }
 
 BOOST_FIXTURE_TEST_CASE(row_13_lease_expires_when_replies_vanish, network)
@@ -483,7 +483,7 @@ BOOST_FIXTURE_TEST_CASE(row_24_request_executed_twice_has_the_effect_of_one, net
     monitor seen(server);
     lease held = take(far);
     const auto acquire = seen.next(acquire_sha);
-    const owner who = held.share_owner();
+    const owner shared = held.share_owner();
     const auto fence = static_cast<std::int64_t>(held.fence());
     const std::string counter = store.string({"GET", stock_fence});
     const auto count = [&] { return holds_of(store, stock); };
@@ -502,7 +502,7 @@ BOOST_FIXTURE_TEST_CASE(row_24_request_executed_twice_has_the_effect_of_one, net
     BOOST_TEST(held.valid());
 
     // Reentrant acquisition: one more, however often it is executed.
-    taken inner = get(far.start_enter(stock, long_leases(), who));
+    taken inner = get(far.start_enter(stock, long_leases(), shared));
     BOOST_TEST_REQUIRE(!inner.code);
     const auto enter = seen.next(acquire_sha);
     BOOST_TEST(numbers(store.command(enter)).at(0) == 1);
@@ -512,7 +512,7 @@ BOOST_FIXTURE_TEST_CASE(row_24_request_executed_twice_has_the_effect_of_one, net
 
     // Its release: one less, however often it is executed.
     BOOST_TEST(!far.release(std::move(inner.held)));
-    const auto leave = seen.next(redis_store::of_line().leave.sha);
+    const auto leave = seen.next(redis_store::of_queue().leave.sha);
     BOOST_TEST(numbers(store.command(leave)).at(0) == 0);
     BOOST_TEST(count() == 1);
 
@@ -817,7 +817,7 @@ BOOST_FIXTURE_TEST_CASE(row_26_false_wake_ups_cause_polls_and_no_grant, network)
     BOOST_TEST(held.valid());
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
     // Through the wake-up, not through the backoff.
-    BOOST_TEST(hand_over(near, std::move(held), waiting, 20s).valid());
+    BOOST_TEST(hand_off(near, std::move(held), waiting, 20s).valid());
     BOOST_TEST(far.stats().acquires_sent <= before + told + 3);
     BOOST_TEST(far.stats().disconnects == 0u);
 }

@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(row_05_lock_survives_a_killed_server_with_append_only_file)
         server.start();
         goes_on(holder, held);
         BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
-        BOOST_TEST(hand_over(holder, std::move(held), waiting).valid());
+        BOOST_TEST(hand_off(holder, std::move(held), waiting).valid());
     }
 }
 
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(row_18_locks_change_hands_while_the_server_clock_is_frozen)
     other.seen().wait_for(kind::suspect_expiry, 3);
     goes_on(holder, held);
     std::uint64_t fence = held.fence();
-    lease next = hand_over(holder, std::move(held), waiting);
+    lease next = hand_off(holder, std::move(held), waiting);
     fence = next.fence();
     BOOST_TEST(!other.release(std::move(next)));
     for (int i = 0; i < 5; ++i)

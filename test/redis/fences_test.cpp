@@ -22,9 +22,9 @@ std::uint64_t grants(client_thread& a, client_thread& b, std::uint64_t after, in
 }
 
 /// Handoffs within the client use up the fences of a reserved block.
-std::uint64_t handed_over(client_thread& of, std::uint64_t after)
+std::uint64_t handed_off(client_thread& of, std::uint64_t after)
 {
-    const auto before = of.stats().handed_over;
+    const auto before = of.stats().handed_off;
     lock_options options = long_leases();
     options.handoff_time = 10s;
     std::vector<std::future<taken>> waiting;
@@ -37,7 +37,7 @@ std::uint64_t handed_over(client_thread& of, std::uint64_t after)
         after = next.held.fence();
         BOOST_TEST(!of.release(std::move(next.held)));
     }
-    BOOST_TEST(of.stats().handed_over > before);
+    BOOST_TEST(of.stats().handed_off > before);
     return after;
 }
 
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_while_the_data_is_kept)
     client_thread b(server);
     std::uint64_t fence = grants(a, b, 0);
     for (int i = 0; i < 5; ++i)
-        fence = grants(a, b, handed_over(i % 2 == 0 ? a : b, fence), 2);
+        fence = grants(a, b, handed_off(i % 2 == 0 ? a : b, fence), 2);
     // A double holds them exactly.
     BOOST_TEST(fence < std::uint64_t{1} << 53);
 }
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_after_flushall_and_lost_counters)
     client_thread b(server);
     std::uint64_t fence = grants(a, b, 0);
     for (int i = 0; i < 10; ++i) {
-        fence = handed_over(a, fence);
+        fence = handed_off(a, fence);
         if (i % 2 == 0)
             store.done({"FLUSHALL"});
         else
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_after_an_empty_restart)
     client_thread b(server);
     std::uint64_t fence = grants(a, b, 0);
     for (int i = 0; i < 3; ++i) {
-        fence = handed_over(a, fence);
+        fence = handed_off(a, fence);
         server.restart_empty();
         fence = grants(b, a, fence, 2);
     }
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_after_a_restored_snapshot)
     }();
     std::filesystem::copy_file(snapshot, copy);
     for (int i = 0; i < 2; ++i) {
-        fence = grants(a, b, handed_over(a, fence));
+        fence = grants(a, b, handed_off(a, fence));
         server.kill();
         std::filesystem::copy_file(copy, snapshot,
                                    std::filesystem::copy_options::overwrite_existing);
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_after_the_counter_has_expired,
     settings.fence_retention = 1s;
     client_thread a(settings);
     client_thread b(settings);
-    std::uint64_t fence = handed_over(a, grants(a, b, 0));
+    std::uint64_t fence = handed_off(a, grants(a, b, 0));
     const auto left = store.integer({"PTTL", stock_fence});
     BOOST_TEST((left > 0 && left <= 1000));
     wait_until([&] { return !exists(store, stock_fence); });

@@ -65,8 +65,8 @@ inline lease take(client_thread& by, const lock_options& options = long_leases()
 }
 
 /// The holder releases, and the waiter gets the lock, with a larger fence.
-inline lease hand_over(client_thread& from, lease held, std::future<taken>& waiting,
-                       std::chrono::milliseconds limit = 30s)
+inline lease hand_off(client_thread& from, lease held, std::future<taken>& waiting,
+                      std::chrono::milliseconds limit = 30s)
 {
     const std::uint64_t fence = held.fence();
     const error_code left = from.release(std::move(held));

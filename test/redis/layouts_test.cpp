@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "redis/commands/ended_connections.hpp"
-#include "redis/commands/hearing.hpp"
+#include "redis/commands/grant_subscription.hpp"
 #include "redis/commands/native_commands.hpp"
 #include "redis/commands/presence.hpp"
 #include "redis/commands/redisson_commands.hpp"
@@ -98,10 +98,10 @@ acquire_request take(std::string_view name, bool again = false)
             .claim = 1s};
 }
 
-class ears final : public hearing
+class listening final : public grant_subscription
 {
 public:
-    bool hears(slot_number) const noexcept override { return open; }
+    bool is_subscribed(slot_number) const noexcept override { return open; }
     void listen(slot_number) override { ++asked; }
 
     bool open = false;
@@ -147,8 +147,8 @@ struct native_fixture
 
     std::string verb(std::string_view name) { return acquire(name).second[0]; }
 
-    std::shared_ptr<ears> turns = std::make_shared<ears>();
-    native_commands keys{turns, false};
+    std::shared_ptr<listening> grants = std::make_shared<listening>();
+    native_commands keys{grants, false};
     words ended; ///< Connections that the latest one has ended.
 };
 
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(fast_path_reports_the_holder_only_on_request)
         native_fixture f;
         f.connect("");
         auto made = f.acquire("a").first;
-        made.asks_holder = asks;
+        made.needs_holder = asks;
         const reply taken[] = {text("lh:22222222-2222-2222-2222-222222222222:5"), numbers({13})};
         const auto told = f.keys.acquired(made, taken);
         BOOST_TEST((told.reply.result == outcome::held));
@@ -272,9 +272,9 @@ BOOST_AUTO_TEST_CASE(slow_path_follows_a_key_of_another_type)
     native_fixture f;
     f.connect("");
     const auto [made, said] = f.acquire("a");
-    const auto goes_on = [&, &short_way = made](std::string_view refused) {
+    const auto goes_on = [&, &fast_path = made](std::string_view refused) {
         const reply answers[] = {error(refused), numbers({10})};
-        return f.keys.goes_on(short_way, answers);
+        return f.keys.goes_on(fast_path, answers);
     };
     BOOST_TEST(!goes_on("NOPERM x"));
     BOOST_TEST(!goes_on("OOM x"));
@@ -291,12 +291,12 @@ BOOST_AUTO_TEST_CASE(waiter_without_a_subscription_has_a_longer_claim)
     f.connect("");
     constexpr std::size_t claim = 13;
     constexpr std::size_t listens = 14;
-    for (const bool hears : {false, true}) {
-        f.turns->open = hears;
+    for (const bool subscribed : {false, true}) {
+        f.grants->open = subscribed;
         const words said = f.acquire("a", true).second;
         BOOST_TEST_REQUIRE(said[0] == "EVALSHA");
-        BOOST_TEST(said[claim] == (hears ? "1000" : "3000"));
-        BOOST_TEST(said[listens] == (hears ? "1" : "0"));
+        BOOST_TEST(said[claim] == (subscribed ? "1000" : "3000"));
+        BOOST_TEST(said[listens] == (subscribed ? "1" : "0"));
     }
 }
 
@@ -304,28 +304,28 @@ BOOST_AUTO_TEST_CASE(replies_report_the_position_in_the_queue)
 {
     native_fixture f;
     f.connect("");
-    for (const bool hears : {false, true}) {
-        f.turns->open = hears;
+    for (const bool subscribed : {false, true}) {
+        f.grants->open = subscribed;
         for (const auto& [said, place] :
              {std::pair(0, 0u), std::pair(31, 31u), std::pair(-2, 1'000u)}) {
             const call made = f.acquire("a", true).first;
-            const int asked = f.turns->asked;
+            const int asked = f.grants->asked;
             const reply answer = numbers({0, 500, said, 0, server_time});
             const acquire_reply told = f.keys.acquired(made, {&answer, 1}).reply;
             BOOST_TEST((told.result == outcome::held));
-            BOOST_TEST(told.in_line);
-            BOOST_TEST(told.place == place);
-            BOOST_TEST(told.untold == !hears);
+            BOOST_TEST(told.queued);
+            BOOST_TEST(told.position == place);
+            BOOST_TEST(told.may_miss_grant == !subscribed);
             BOOST_TEST((told.remaining == 500ms));
-            BOOST_TEST(f.turns->asked == asked + 1);
+            BOOST_TEST(f.grants->asked == asked + 1);
         }
     }
     const call made = f.acquire("a", true).first;
     const reply out = numbers({0, 500, -1, 0, server_time});
-    BOOST_TEST(!f.keys.acquired(made, {&out, 1}).reply.in_line);
+    BOOST_TEST(!f.keys.acquired(made, {&out, 1}).reply.queued);
     // An external client sends no notification.
     const reply foreign = numbers({2, 500, 0, 0, server_time});
-    BOOST_TEST(f.keys.acquired(made, {&foreign, 1}).reply.untold);
+    BOOST_TEST(f.keys.acquired(made, {&foreign, 1}).reply.may_miss_grant);
 }
 
 // A request of an earlier connection says nothing about the counter of this server.
@@ -383,7 +383,7 @@ BOOST_AUTO_TEST_CASE(every_reply_to_a_slow_acquire_is_read)
                                                           : status == -2 ? outcome::gone
                                                                          : outcome::held)));
                     if (other)
-                        BOOST_TEST(said.reply.promised == (status == 3));
+                        BOOST_TEST(said.reply.grace_registered == (status == 3));
                     if (granted || other)
                         BOOST_TEST((said.server_us == server_time));
                 }
@@ -402,7 +402,7 @@ BOOST_AUTO_TEST_CASE(slow_grant_reports_its_number_of_fences)
                 const auto said = f.keys.acquired(made, {&answer, 1});
                 const bool known = count >= 1 && count <= 3; // as many as were requested
                 BOOST_TEST((said.code == (known ? error_code() : errc::outcome_unknown)));
-                BOOST_TEST(said.reply.promised == (flags >= 2));
+                BOOST_TEST(said.reply.grace_registered == (flags >= 2));
                 BOOST_TEST((f.verb("a") == "EVALSHA") == (flags % 2 == 1));
                 if (!known)
                     continue;
@@ -446,8 +446,8 @@ BOOST_AUTO_TEST_CASE(fast_path_draws_a_block_if_the_counter_is_behind_the_clock)
 BOOST_AUTO_TEST_CASE(every_reply_to_a_slow_release_is_read)
 {
     using left = release_reply::outcome;
-    constexpr left meanings[] = {left::not_owner, left::freed,     left::left,
-                                 left::left_line, left::passed_on, left::passed_on};
+    constexpr left meanings[] = {left::not_owner,  left::freed,        left::still_held,
+                                 left::left_queue, left::granted_next, left::granted_next};
     for (std::int64_t status = -1; status <= 6; ++status)
         for (std::int64_t next = -1; next <= 3; ++next)
             BOOST_TEST_CONTEXT(status << ' ' << next)
@@ -477,7 +477,7 @@ BOOST_AUTO_TEST_CASE(every_reply_to_a_slow_release_is_read)
                 if (next == 2) {
                     BOOST_TEST((said.reply.next->result == outcome::held));
                     BOOST_TEST((said.reply.next->remaining == 500ms));
-                    BOOST_TEST(said.reply.next->place == 7u);
+                    BOOST_TEST(said.reply.next->position == 7u);
                 }
                 // With waiters elsewhere, or here, only the slow path is used.
                 BOOST_TEST((f.verb("a") == "EVALSHA") == (status >= 4 || next == 2));
@@ -488,13 +488,14 @@ BOOST_AUTO_TEST_CASE(only_the_slow_path_leaves_the_lock_to_external_clients)
 {
     native_fixture f;
     f.connect("");
-    for (const std::chrono::milliseconds turn : {0ms, 70ms}) {
+    for (const std::chrono::milliseconds free_time : {0ms, 70ms}) {
         boost::redis::request to;
-        f.keys.release({.name = "a", .owner = take("a").owner, .entry = {}, .foreign_turn = turn},
-                       0, to);
+        f.keys.release(
+            {.name = "a", .owner = take("a").owner, .entry = {}, .external_time = free_time}, 0,
+            to);
         const words said = words_in(to);
         const bool is_long = said.at(1) == of_native().leave.sha;
-        BOOST_TEST(is_long == (turn != 0ms));
+        BOOST_TEST(is_long == (free_time != 0ms));
         if (is_long)
             BOOST_TEST(said.back() == "70");
     }
@@ -690,13 +691,13 @@ BOOST_AUTO_TEST_CASE(redisson_slow_path_follows_when_others_wait)
     // A client that has met other waiters uses the slow path at once, and so does a repeated
     // request.
     static_cast<void>(keys.acquired(taking, {&held, 1}));
-    BOOST_TEST((keys.acquire(asked, 0, to).called == &of_line().acquire));
+    BOOST_TEST((keys.acquire(asked, 0, to).called == &of_queue().acquire));
     BOOST_TEST((keys.release({.name = "a", .owner = "a:1", .entry = {}}, 0, to).called ==
-                &of_line().leave));
+                &of_queue().leave));
     asked = take("another");
     BOOST_TEST((keys.acquire(asked, 0, to).called == &acquire_script()));
     asked.again = true;
-    BOOST_TEST((keys.acquire(asked, 0, to).called == &of_line().acquire));
+    BOOST_TEST((keys.acquire(asked, 0, to).called == &of_queue().acquire));
 }
 
 BOOST_AUTO_TEST_CASE(every_reply_to_a_queued_redisson_acquire_is_read)
@@ -726,20 +727,20 @@ BOOST_AUTO_TEST_CASE(every_reply_to_a_queued_redisson_acquire_is_read)
                 }
                 if (said.reply.result != outcome::held)
                     continue;
-                BOOST_TEST(said.reply.in_line == (place != -1));
+                BOOST_TEST(said.reply.queued == (place != -1));
                 // There is no listener in this test.
-                BOOST_TEST(said.reply.untold == said.reply.in_line);
-                BOOST_TEST(said.reply.announced == (said.reply.in_line && status == 2));
-                if (said.reply.in_line)
-                    BOOST_TEST(said.reply.place == (place < 0 ? 1'000u : std::uint32_t(place)));
+                BOOST_TEST(said.reply.may_miss_grant == said.reply.queued);
+                BOOST_TEST(said.reply.published == (said.reply.queued && status == 2));
+                if (said.reply.queued)
+                    BOOST_TEST(said.reply.position == (place < 0 ? 1'000u : std::uint32_t(place)));
             }
 }
 
 BOOST_AUTO_TEST_CASE(every_reply_to_a_queued_redisson_release_is_read)
 {
     using left = release_reply::outcome;
-    constexpr left meanings[] = {left::not_owner, left::freed,     left::left,
-                                 left::left_line, left::passed_on, left::passed_on};
+    constexpr left meanings[] = {left::not_owner,  left::freed,        left::still_held,
+                                 left::left_queue, left::granted_next, left::granted_next};
     redisson_commands keys(24h);
     boost::redis::request to;
     acquire_request next = take("a");
@@ -768,7 +769,7 @@ BOOST_AUTO_TEST_CASE(every_reply_to_a_queued_redisson_release_is_read)
                     if (of_next == 1)
                         BOOST_TEST(said.reply.next->first_fence == 7u);
                     if (of_next == 2)
-                        BOOST_TEST((said.reply.next->in_line && said.reply.next->place == 1u));
+                        BOOST_TEST((said.reply.next->queued && said.reply.next->position == 1u));
                 }
 }
 

@@ -225,8 +225,8 @@ BOOST_AUTO_TEST_CASE(reply_before_malformed_input_counts)
         "HELLO", std::vector<pieces>(100'000, pieces{"-NOAUTH Authentication required.\r\n$\r\n"}));
     client_thread user(at(there.proxy.url()));
     user.seen().wait_for(kind::disconnected);
-    const auto told = user.seen().events(kind::disconnected);
-    BOOST_TEST((told.front().code == errc::permission_denied), told.front().code.message());
+    const auto events = user.seen().events(kind::disconnected);
+    BOOST_TEST((events.front().code == errc::permission_denied), events.front().code.message());
     const taken refused = user.lock(stock, options(200ms));
     BOOST_TEST((refused.code == errc::permission_denied), refused.code.message());
 }

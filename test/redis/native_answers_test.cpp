@@ -56,10 +56,10 @@ struct scene : script_scene
 {
     scene() { client.done({"SET", fence, std::to_string(2 * now() - 1'000'000)}); }
 
-    resp_value run_acquire(const std::string& who, const asked& how)
+    resp_value run_acquire(const std::string& owner, const asked& how)
     {
         words keys{stock, fence, line, waiters};
-        words arguments{who,
+        words arguments{owner,
                         std::to_string(how.lease),
                         std::to_string(how.fences),
                         std::to_string(how.latest),
@@ -74,27 +74,27 @@ struct scene : script_scene
         }
         return run(of_native().acquire, keys, arguments);
     }
-    numbers acquire(const std::string& who, const asked& how = {})
+    numbers acquire(const std::string& owner, const asked& how = {})
     {
-        return numbers_of(run_acquire(who, how));
+        return numbers_of(run_acquire(owner, how));
     }
 
     /// @param next Empty: no owner joins.
-    numbers leave(const std::string& who, const std::string& entry = {}, std::int64_t turn = 0,
+    numbers leave(const std::string& owner, const std::string& entry = {}, std::int64_t turn = 0,
                   const std::string& next = {}, const asked& how = {})
     {
         return answer(of_native().leave, {stock, fence, line, waiters, entries},
-                      {who, entry, next, std::to_string(how.lease), std::to_string(how.fences),
+                      {owner, entry, next, std::to_string(how.lease), std::to_string(how.fences),
                        std::to_string(how.latest), std::to_string(how.floor),
                        std::to_string(how.presence), std::to_string(how.claim),
                        how.listens ? "1" : "0", std::to_string(turn)});
     }
 
-    numbers enter(const std::string& who, const std::string& entry, std::int64_t lease = 10'000,
+    numbers enter(const std::string& owner, const std::string& entry, std::int64_t lease = 10'000,
                   std::int64_t latest = 0)
     {
         return answer(of_native().enter, {stock, entries},
-                      {who, std::to_string(lease), std::to_string(latest), entry});
+                      {owner, std::to_string(lease), std::to_string(latest), entry});
     }
 
     using script_scene::left;
@@ -408,8 +408,8 @@ BOOST_AUTO_TEST_CASE(at_most_a_hundred_absent_waiters_are_skipped_in_one_step)
 BOOST_AUTO_TEST_CASE(release_script_frees_only_a_lock_without_waiters)
 {
     scene s;
-    const auto release = [&](const std::string& who) {
-        return s.answer(of_native().release, {stock}, {who}).at(0);
+    const auto release = [&](const std::string& owner) {
+        return s.answer(of_native().release, {stock}, {owner}).at(0);
     };
     BOOST_TEST(release(ours('a')) == 0);
     s.acquire(ours('a'));
@@ -605,7 +605,7 @@ BOOST_AUTO_TEST_CASE(released_lock_is_left_free_for_external_clients)
     BOOST_TEST(s.value() == ours('c'));
 }
 
-BOOST_AUTO_TEST_CASE(external_turn_ends_with_the_first_waiter_and_with_its_time)
+BOOST_AUTO_TEST_CASE(external_time_ends_with_the_first_waiter_and_with_its_limit)
 {
     scene s;
     const auto leave_free = [&] {

@@ -77,12 +77,12 @@ struct fixture
         return numbers;
     }
 
-    std::vector<std::int64_t> acquire(const std::string& who, const asked& how = {})
+    std::vector<std::int64_t> acquire(const std::string& owner, const asked& how = {})
     {
         std::vector<std::string> words{how.grace.empty() ? "4" : "5", stock, fence, line, waiters};
         if (!how.grace.empty())
             words.push_back(record);
-        for (const std::string& each : {who, how.lease, how.fences, std::string("0"), how.floor,
+        for (const std::string& each : {owner, how.lease, how.fences, std::string("0"), how.floor,
                                         std::string(how.waits ? "10000" : "0"), std::string("1000"),
                                         std::string("0"), std::string("0")})
             words.push_back(each);
@@ -91,18 +91,18 @@ struct fixture
         return run(of_native().acquire, words);
     }
 
-    std::vector<std::int64_t> leave(const std::string& who, const std::string& turn = "0")
+    std::vector<std::int64_t> leave(const std::string& owner, const std::string& turn = "0")
     {
-        return run(of_native().leave, {"5", stock, fence, line, waiters, entries, who, "", "", "0",
-                                       "0", "0", "0", "0", "0", "0", turn});
+        return run(of_native().leave, {"5", stock, fence, line, waiters, entries, owner, "", "",
+                                       "0", "0", "0", "0", "0", "0", "0", turn});
     }
 
     /// The next owner gets the lock at once.
-    block succeed(const std::string& who, const std::string& next, const asked& how)
+    block succeed(const std::string& owner, const std::string& next, const asked& how)
     {
         const auto said = run(of_native().leave,
-                              {"5", stock, fence, line, waiters, entries, who, "", next, how.lease,
-                               how.fences, "0", how.floor, "10000", "1000", "0", "0"});
+                              {"5", stock, fence, line, waiters, entries, owner, "", next,
+                               how.lease, how.fences, "0", how.floor, "10000", "1000", "0", "0"});
         BOOST_TEST(said.at(0) == 1);
         BOOST_TEST(said.at(1) == 1);
         return {said.at(2), said.at(3), 2 * said.at(4)};
@@ -118,7 +118,7 @@ struct fixture
 
     redis_server server;
     resp_client store = server.connect();
-    const std::string line = named(redis_store::native::line_key, stock);
+    const std::string line = named(redis_store::native::queue_key, stock);
     const std::string waiters = named(redis_store::native::waiters_key, stock);
     const std::string entries = named(redis_store::native::entries_key, stock);
     const std::string record = named(redis_store::native::alive_key, client);
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(repeated_acquire_without_grace_removes_the_grace)
 
 // A lock that is left free for external clients stays free if a waiter behind the first leaves, or
 // a release is repeated. If the first waiter leaves, the next one gets the grant.
-BOOST_AUTO_TEST_CASE(external_turn_is_ended_only_by_the_first_waiter)
+BOOST_AUTO_TEST_CASE(external_time_is_ended_only_by_the_first_waiter)
 {
     std::int64_t ended = 0;
     std::int64_t left = 0;

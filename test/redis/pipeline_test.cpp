@@ -78,7 +78,7 @@ acquire_request take(std::string_view name)
 /// Records its notifications.
 struct recording_listener final : store_listener
 {
-    void on_hint(std::string_view) override {}
+    void on_wakeup(std::string_view) override {}
     void on_settled(store_partition of) override
     {
         BOOST_TEST(of == 0u);
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(acquire_and_release_are_sent_with_their_words)
                .lease = 30s,
                .fences = 7,
                .budget = 5s,
-               .asks_holder = true});
+               .needs_holder = true});
     const auto asked = words(*f.way->sent.at(0)).at(0);
     const std::vector<std::string> expected = {"EVALSHA",
                                                acquire_script().sha,
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(acquire_and_release_are_sent_with_their_words)
     BOOST_TEST(words(*f.way->sent.at(1)).at(0) == released, boost::test_tools::per_element());
     acquire_request takes = take("stock");
     takes.budget = 5s;
-    takes.asks_holder = true;
+    takes.needs_holder = true;
     f.acquire(takes);
     f.poll();
     const std::vector<std::string> taken = {"EVALSHA",
@@ -886,7 +886,7 @@ BOOST_AUTO_TEST_CASE(holder_is_not_requested_again_after_a_denial)
     f.up();
     const auto asks = [&](std::string_view name, std::int64_t holder) {
         acquire_request request = take(name);
-        request.asks_holder = true;
+        request.needs_holder = true;
         f.acquire(request);
         const std::size_t index = f.way->sent.size() - 1;
         const auto said = words(*f.way->sent[index]).at(0);
@@ -914,11 +914,11 @@ BOOST_AUTO_TEST_CASE(queued_acquire_omits_the_holder_check_after_a_denial)
     const auto asks = [&](bool holder, std::int64_t told) {
         acquire_request request = take("a");
         request.again = true;
-        request.asks_holder = holder;
+        request.needs_holder = holder;
         f.acquire(request);
         const std::size_t index = f.way->sent.size() - 1;
         const auto said = words(*f.way->sent[index]).at(0);
-        BOOST_TEST(said.at(1) == of_line().acquire.sha);
+        BOOST_TEST(said.at(1) == of_queue().acquire.sha);
         f.answer_all(index, {numbers({0, 5000, -1, told, server_time})});
         BOOST_TEST((f.acquired.back().second.result == acquire_reply::outcome::held));
         return said.back();
@@ -1009,7 +1009,7 @@ BOOST_AUTO_TEST_CASE(release_that_finds_nothing_is_repeated_only_behind_its_acqu
     f.answer_all(1, {not_plain});
     BOOST_TEST(f.released.empty());
     BOOST_TEST_REQUIRE(f.way->sent.size() == 4u);
-    BOOST_TEST(words(*f.way->sent[3]).at(0).at(1) == of_line().leave.sha);
+    BOOST_TEST(words(*f.way->sent[3]).at(0).at(1) == of_queue().leave.sha);
     f.answer_all(2, {granted(7)});
     f.answer_all(3, {left(1)});
     BOOST_TEST(f.acquired.size() == 1u);

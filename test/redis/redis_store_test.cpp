@@ -194,13 +194,13 @@ BOOST_AUTO_TEST_CASE(names_that_share_a_channel_each_get_the_wake_up)
     own_lab lab;
     client_of one(lab), two(lab);
     const auto told = [&](std::string_view name) {
-        return std::count(one.session.hints.begin(), one.session.hints.end(), name) > 0;
+        return std::count(one.session.wakeups.begin(), one.session.wakeups.end(), name) > 0;
     };
     one.session.watch("a");
     one.session.watch("{a}");
     run_until(one.context, [&] { return told("a") && told("{a}"); });
     const auto releases = [&](std::string_view name) {
-        one.session.hints.clear();
+        one.session.wakeups.clear();
         BOOST_REQUIRE((two.session.acquire(take(name, "a:1")).reply.result == granted_t::granted));
         BOOST_TEST((two.session.release(leave(name, "a:1")).reply.receivers == 1u));
     };
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(forgotten_scripts_are_sent_again)
         };
         const auto freed = [&](error_code code, release_reply reply) {
             BOOST_TEST(!code.failed());
-            BOOST_TEST((reply.result == left_t::freed));
+            BOOST_TEST((reply.result == released_t::freed));
             ++answers;
         };
         c.session.on_the_strand([&] {
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(release_does_not_overtake_an_acquire_with_a_missing_script)
         c.session.get().async_release(leave("lock", "a:1"),
                                       [&](error_code code, release_reply reply) {
                                           BOOST_TEST(!code.failed());
-                                          BOOST_TEST((reply.result == left_t::freed));
+                                          BOOST_TEST((reply.result == released_t::freed));
                                           ++answers;
                                       });
     });
@@ -365,7 +365,7 @@ BOOST_AUTO_TEST_CASE(each_of_many_requests_gets_its_own_reply)
                     {.name = std::to_string(i), .owner = owns ? "a:1" : "b:1", .entry = {}},
                     [&, owns](error_code code, const release_reply& reply) {
                         wrong += code.failed() ||
-                                 reply.result != (owns ? left_t::freed : left_t::not_owner);
+                                 reply.result != (owns ? released_t::freed : released_t::not_owner);
                         ++answers;
                     });
             }
@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(holder_is_reported_on_request)
     client_of c(lab);
     const std::string owner = "0e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:17";
     const auto asks = [](acquire_request request) {
-        request.asks_holder = true;
+        request.needs_holder = true;
         return request;
     };
     const auto holder = [&](std::string_view name, bool asked = true) {
@@ -617,7 +617,7 @@ BOOST_AUTO_TEST_CASE(rejected_reentrant_acquisition_is_not_stored)
     lab.command({"ACL", "SETUSER", "default", "-hincrby"});
     BOOST_TEST((c.session.acquire(again("lock", "a:1", "a:2")).code == errc::permission_denied));
     BOOST_TEST(lab.command({"HLEN", "lock"}) == "1");
-    BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
+    BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == released_t::freed));
 }
 
 // An administrator removed the TTL.
@@ -633,8 +633,8 @@ BOOST_AUTO_TEST_CASE(lock_without_a_ttl_can_be_acquired_reentrantly)
         BOOST_TEST((entered.reply.result == granted_t::granted));
         BOOST_TEST(lab->command({"PTTL", "lock"}) == "-1");
         const release_request entry{.name = "lock", .owner = "a:1", .entry = "a:2"};
-        BOOST_TEST((c.session.release(entry).reply.result == left_t::left));
-        BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
+        BOOST_TEST((c.session.release(entry).reply.result == released_t::still_held));
+        BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == released_t::freed));
         BOOST_TEST(lab->command({"EXISTS", "lock"}) == "0");
     }
 }
@@ -646,7 +646,7 @@ BOOST_AUTO_TEST_CASE(receivers_are_known_only_with_rights_to_publish_and_subscri
     const auto known = [&](store_session& s) {
         BOOST_REQUIRE((s.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
         const auto left = s.release(leave("lock", "a:1"));
-        BOOST_TEST((left.reply.result == left_t::freed));
+        BOOST_TEST((left.reply.result == released_t::freed));
         return left.reply.receivers_known;
     };
     {
@@ -678,7 +678,7 @@ BOOST_AUTO_TEST_CASE(layout_can_be_chosen_without_wake_ups)
         session.wait_until_connected();
         BOOST_TEST((session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
         const std::string type = lab.command({"TYPE", "lock"});
-        BOOST_TEST((session.release(leave("lock", "a:1")).reply.result == left_t::freed));
+        BOOST_TEST((session.release(leave("lock", "a:1")).reply.result == released_t::freed));
         return type;
     };
     using layout = redis_config::key_layout;
@@ -719,7 +719,7 @@ BOOST_AUTO_TEST_CASE(full_server_rejects_acquires_and_still_releases)
     BOOST_TEST((c.session.acquire(take("other", "a:2")).code == errc::store_refused));
     const renewal one[] = {{"lock", "a:1", 60s}};
     BOOST_TEST((c.session.renew(one).reply.results.at(0) == renewal_result::renewed));
-    BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
+    BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == released_t::freed));
     lab.command({"CONFIG", "SET", "maxmemory", "0"});
     BOOST_TEST((c.session.acquire(take("other", "a:2")).reply.result == granted_t::granted));
 }
@@ -761,9 +761,9 @@ BOOST_AUTO_TEST_CASE(user_without_script_load_and_publish_can_lock)
     c.session.watch("lock"); // rejected, without an effect on the commands
     for (int i = 0; i < 20; ++i) {
         BOOST_TEST((c.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
-        BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
+        BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == released_t::freed));
     }
-    BOOST_TEST(c.session.hints.empty());
+    BOOST_TEST(c.session.wakeups.empty());
     BOOST_TEST(c.session.disconnected == 0);
 }
 
@@ -831,13 +831,13 @@ BOOST_AUTO_TEST_CASE(fences_rise_after_an_emptied_server)
         const auto lab = make_lab(borrowed);
         client_of c(*lab);
         c.session.watch("lock");
-        c.session.wait_for_hints(1);
+        c.session.wait_for_wakeups(1);
         const auto before = c.session.acquire(take("lock", "a:1"));
         lab->command({"FLUSHALL"});
         lab->command({"SCRIPT", "FLUSH"});
         lab->cut();
 
-        c.session.wait_for_hints(2);
+        c.session.wait_for_wakeups(2);
         // An application's connection shows its loss when it is used.
         acquire_reply after;
         run_until(c.context, [&] {
@@ -850,7 +850,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_after_an_emptied_server)
         const renewal lost[] = {{"lock", "a:1", 10s}};
         BOOST_TEST((c.session.renew(lost).reply.results.at(0) == renewal_result::gone));
         BOOST_TEST(c.session.release(leave("lock", "a:2")).reply.receivers == 1u);
-        c.session.wait_for_hints(3);
+        c.session.wait_for_wakeups(3);
         BOOST_TEST(c.session.connected == c.session.disconnected + 1);
     }
 }
@@ -865,7 +865,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_over_an_older_counter_with_large_blocks)
         request.fences = 1'000'001;
         const auto got = c.session.acquire(request);
         BOOST_TEST((got.reply.result == granted_t::granted));
-        BOOST_TEST((c.session.release(leave("lock", owner)).reply.result == left_t::freed));
+        BOOST_TEST((c.session.release(leave("lock", owner)).reply.result == released_t::freed));
         return got.reply;
     };
     const std::string counter = "redisson_lock_token:{lock}";
@@ -892,7 +892,7 @@ BOOST_AUTO_TEST_CASE(exhausted_counter_is_rejected_and_left_unchanged)
     const auto last = c.session.acquire(take("lock", "a:1"));
     BOOST_TEST(!last.code.failed());
     BOOST_TEST(last.reply.first_fence == 9007199254740991u);
-    BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == left_t::freed));
+    BOOST_TEST((c.session.release(leave("lock", "a:1")).reply.result == released_t::freed));
     for (const char* end : {"9007199254740991", "9007199254740992", "1e300", "1.5", "nan"})
         BOOST_TEST_CONTEXT(end)
         {
@@ -929,7 +929,7 @@ BOOST_AUTO_TEST_CASE(repeatedly_lost_connection_is_restored_each_time)
     client_of c(lab);
     c.session.watch("lock");
     for (int i = 1; i <= 20; ++i) {
-        c.session.wait_for_hints(static_cast<std::size_t>(i));
+        c.session.wait_for_wakeups(static_cast<std::size_t>(i));
         lab.cut();
         run_until(c.context,
                   [&] { return c.session.disconnected == i && c.session.connected == i + 1; });
@@ -956,7 +956,7 @@ BOOST_AUTO_TEST_CASE(missing_server_is_reported_once_as_unavailable)
     BOOST_TEST((session.release(leave("lock", "a:1")).code == errc::store_unavailable));
     session.watch("lock");
     session.wait(10ms);
-    BOOST_TEST(session.hints.empty());
+    BOOST_TEST(session.wakeups.empty());
 }
 
 // 6: the command is in the socket of a stopped server, and is executed when its waiter has timed

@@ -55,9 +55,9 @@ struct asked
 struct scene : script_scene
 {
     /// The words of a waiter, and of the next owner in `leave`. `acquire` uses the first five.
-    words of_owner(const std::string& who, const asked& how)
+    words of_owner(const std::string& owner, const asked& how)
     {
-        return {who,
+        return {owner,
                 std::to_string(how.lease),
                 std::to_string(how.fences),
                 std::to_string(how.latest),
@@ -67,44 +67,44 @@ struct scene : script_scene
                 how.listens ? "1" : "0"};
     }
 
-    resp_value run_acquire(const std::string& who, const asked& how = {})
+    resp_value run_acquire(const std::string& owner, const asked& how = {})
     {
-        words arguments = of_owner(who, how);
+        words arguments = of_owner(owner, how);
         arguments.resize(5);
         arguments.insert(arguments.end(), {how.entry, how.report_holder});
         return run(redis_store::acquire_script(), {stock, fence, line}, arguments);
     }
-    numbers acquire(const std::string& who, const asked& how = {})
+    numbers acquire(const std::string& owner, const asked& how = {})
     {
-        return numbers_of(run_acquire(who, how));
+        return numbers_of(run_acquire(owner, how));
     }
 
-    resp_value run_wait(const std::string& who, const asked& how = {})
+    resp_value run_wait(const std::string& owner, const asked& how = {})
     {
-        words arguments = of_owner(who, how);
+        words arguments = of_owner(owner, how);
         arguments.insert(arguments.end(), {turns, how.report_holder});
-        return run(redis_store::of_line().acquire, {stock, fence, line, waiters}, arguments);
+        return run(redis_store::of_queue().acquire, {stock, fence, line, waiters}, arguments);
     }
-    numbers wait(const std::string& who, const asked& how = {})
+    numbers wait(const std::string& owner, const asked& how = {})
     {
-        return numbers_of(run_wait(who, how));
+        return numbers_of(run_wait(owner, how));
     }
 
     /// @param next Null: no owner is enqueued.
-    numbers leave(const std::string& who, const std::string& entry = {}, std::int64_t turn = 0,
+    numbers leave(const std::string& owner, const std::string& entry = {}, std::int64_t turn = 0,
                   const std::string* next = nullptr, const asked& how = {})
     {
-        words arguments{who, entry, freed, turns, std::to_string(turn)};
+        words arguments{owner, entry, freed, turns, std::to_string(turn)};
         if (next != nullptr) {
             const words joining = of_owner(*next, how);
             arguments.insert(arguments.end(), joining.begin(), joining.end());
         }
-        return answer(redis_store::of_line().leave, {stock, fence, line, waiters}, arguments);
+        return answer(redis_store::of_queue().leave, {stock, fence, line, waiters}, arguments);
     }
 
-    std::int64_t release(const std::string& who)
+    std::int64_t release(const std::string& owner)
     {
-        return answer(redis_store::release_script(), {stock, line}, {who, freed}).at(0);
+        return answer(redis_store::release_script(), {stock, line}, {owner, freed}).at(0);
     }
 
     /// Moves the clock to a time whose last four bits decide for or against an external turn.
@@ -117,7 +117,7 @@ struct scene : script_scene
     using script_scene::left;
     std::int64_t left() { return left(stock); }
     std::int64_t counter() { return std::stoll(client.string({"GET", fence})); }
-    bool has(const std::string& who) { return client.integer({"HEXISTS", stock, who}) == 1; }
+    bool has(const std::string& owner) { return client.integer({"HEXISTS", stock, owner}) == 1; }
     bool is_line(words owners)
     {
         for (std::string& each : owners)
@@ -768,7 +768,7 @@ BOOST_AUTO_TEST_CASE(released_lock_is_left_free_for_external_clients)
 }
 
 // The first waiter finds the lock held, so the external turn is over.
-BOOST_AUTO_TEST_CASE(external_turn_ends_when_an_external_client_acquires)
+BOOST_AUTO_TEST_CASE(external_time_ends_when_an_external_client_acquires)
 {
     scene s;
     s.acquire(ours('a'));
@@ -780,7 +780,7 @@ BOOST_AUTO_TEST_CASE(external_turn_ends_when_an_external_client_acquires)
     BOOST_TEST(s.wait(ours('b')).at(0) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(external_turn_ends_when_the_first_waiter_leaves_or_is_absent)
+BOOST_AUTO_TEST_CASE(external_time_ends_when_the_first_waiter_leaves_or_is_absent)
 {
     scene s;
     const auto leave_free = [&] {
@@ -816,7 +816,7 @@ BOOST_AUTO_TEST_CASE(external_turn_ends_when_the_first_waiter_leaves_or_is_absen
     BOOST_TEST(s.has(ours('b')));
 }
 
-BOOST_AUTO_TEST_CASE(leaving_waiter_starts_no_external_turn)
+BOOST_AUTO_TEST_CASE(leaving_waiter_starts_no_external_time)
 {
     scene s;
     s.acquire(ours('a'));
@@ -837,7 +837,7 @@ BOOST_AUTO_TEST_CASE(next_owner_queues_while_the_lock_is_left_free)
     BOOST_TEST(s.is_line({ours('b'), next}));
 }
 
-BOOST_AUTO_TEST_CASE(single_next_owner_respects_the_external_turn)
+BOOST_AUTO_TEST_CASE(single_next_owner_respects_the_external_time)
 {
     scene s;
     const std::string next = ours('a', 2);

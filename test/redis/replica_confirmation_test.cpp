@@ -67,7 +67,7 @@ struct confirmation_fixture : test::masters_fixture, store_listener
             return numbers({1, 7, 1, server_time});
         if (asked[1] == release_script().sha)
             return ":0\r\n";
-        if (asked[1] == of_line().leave.sha)
+        if (asked[1] == of_queue().leave.sha)
             return numbers({1, 0, 0, 0, 0, server_time});
         if (renews > 0) {
             --renews;
@@ -130,7 +130,7 @@ struct confirmation_fixture : test::masters_fixture, store_listener
         return all_runs;
     }
 
-    void on_hint(std::string_view) override {}
+    void on_wakeup(std::string_view) override {}
     void on_connected(store_partition) override {}
     void on_disconnected(store_partition, error_code why) override { lost.push_back(why); }
 

@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(replica_stores_a_confirmed_lock)
     }
     one.seen().wait_for(kind::renewed, 3);
     auto waiting = start_waiting(other, confirmed_by(1));
-    BOOST_TEST(!other.release(hand_over(one, std::move(held), waiting)));
+    BOOST_TEST(!other.release(hand_off(one, std::move(held), waiting)));
     BOOST_TEST(one.stats().renewals_failed == 0);
     is_released(servers.master());
 }

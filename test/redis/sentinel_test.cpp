@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(row_10_lock_survives_a_planned_demotion)
     goes_on(holder, held);
     BOOST_TEST(held.fence() == fence);
     BOOST_TEST((waiting.wait_for(0s) != std::future_status::ready));
-    BOOST_TEST(hand_over(holder, std::move(held), waiting, 60s).valid());
+    BOOST_TEST(hand_off(holder, std::move(held), waiting, 60s).valid());
 }
 
 BOOST_AUTO_TEST_CASE(row_10_lock_survives_a_planned_switch)
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(row_10_lock_survives_a_planned_switch)
     goes_on(holder, held);
     resp_client store = deployment.master().connect();
     BOOST_TEST(holder_of(store, stock) == held.share_owner().id());
-    lease next = hand_over(holder, std::move(held), waiting, 60s);
+    lease next = hand_off(holder, std::move(held), waiting, 60s);
     BOOST_TEST(exists(store));
     BOOST_TEST(!other.release(std::move(next)));
     BOOST_TEST(!exists(store));
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(lock_survives_a_stopped_master)
     BOOST_TEST((s.waiting.wait_for(0s) != std::future_status::ready));
     resp_client store = s.deployment.master().connect();
     BOOST_TEST(holder_of(store, stock) == s.held.share_owner().id());
-    BOOST_TEST(hand_over(s.holder, std::move(s.held), s.waiting, 60s).valid());
+    BOOST_TEST(hand_off(s.holder, std::move(s.held), s.waiting, 60s).valid());
 }
 
 // The last Sentinel is enough to find the master. Without any, existing connections continue.

@@ -23,9 +23,9 @@ std::string text_of(const store_traits& can)
         if (is)
             text += (text.empty() ? "" : " ") + std::string(name);
     };
-    say(can.announces, "announces");
+    say(can.publishes, "publishes");
     say(can.queues, "queues");
-    say(can.refuses_late, "refuses_late");
+    say(can.rejects_late, "rejects_late");
     say(can.shared, "shared");
     say(can.permits, "permits");
     say(can.describes_holders, "describes_holders");
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_SUITE(traits_of_stores)
 
 BOOST_AUTO_TEST_CASE(traits_depend_on_deployment_and_layout)
 {
-    const std::string redisson = "announces queues refuses_late describes_holders "
+    const std::string redisson = "publishes queues rejects_late describes_holders "
                                  "replica_acks";
     for (const char* const begin :
          {"redis://a?", "redis+sentinel://a/main?", "redis+cluster://a?"}) {
@@ -64,13 +64,13 @@ BOOST_AUTO_TEST_CASE(traits_depend_on_deployment_and_layout)
             BOOST_TEST(traits_of(url + "layout=native") == native_here);
             BOOST_TEST(traits_of(url + "layout=redisson") == redisson);
             BOOST_TEST(traits_of(url + "layout=redisson&client_info=off") ==
-                       "announces queues refuses_late replica_acks");
+                       "publishes queues rejects_late replica_acks");
             BOOST_TEST(traits_of(url + "client_info=off") ==
                        (cluster ? "queues replica_acks" : "queues replica_acks dead_holder_grace"));
         }
     }
-    BOOST_TEST(traits_of("redlock://a,b,c") == "announces refuses_late describes_holders quorum");
-    BOOST_TEST(traits_of("redlock://a,b,c?client_info=off") == "announces refuses_late quorum");
+    BOOST_TEST(traits_of("redlock://a,b,c") == "publishes rejects_late describes_holders quorum");
+    BOOST_TEST(traits_of("redlock://a,b,c?client_info=off") == "publishes rejects_late quorum");
 }
 
 // Over an application's connection, confirmations use a separate connection, which exists only with
@@ -84,9 +84,9 @@ BOOST_AUTO_TEST_CASE(traits_of_an_application_connection_depend_on_wake_ups)
     BOOST_TEST(of(make_redis_store(connection, layout::native)) ==
                "queues describes_holders dead_holder_grace");
     BOOST_TEST(of(make_redis_store(connection, layout::redisson)) ==
-               "announces queues refuses_late describes_holders");
+               "publishes queues rejects_late describes_holders");
     BOOST_TEST(of(make_redis_store(connection, redis_config("redis://a?layout=redisson"))) ==
-               "announces queues refuses_late describes_holders replica_acks");
+               "publishes queues rejects_late describes_holders replica_acks");
     BOOST_TEST(of(make_redis_store(connection, redis_config("redis://a"))) ==
                "queues describes_holders replica_acks dead_holder_grace");
 }

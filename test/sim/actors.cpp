@@ -193,9 +193,9 @@ void actors::enter(actor& a)
         return;
     a.entered_from = &p;
     a.entering = true;
-    const owner who = a.held.share_owner();
+    const owner shared = a.held.share_owner();
     trial_.note(a, "enters again from " + p.host->name());
-    asio::post(asio::any_io_executor(p.host->get_executor()), [this, &a, &p, who] {
+    asio::post(asio::any_io_executor(p.host->get_executor()), [this, &a, &p, shared] {
         if (p.dead || p.closed)
             return;
         auto done = once(p, a.inner_due, [this, &a, &p](error_code failed, lease held) {
@@ -203,7 +203,7 @@ void actors::enter(actor& a)
         });
         auto on_host = asio::bind_executor(p.host->get_executor(), std::move(done));
         trial_.handle(p, a.op->name, a.op->other_options)
-            .with_owner(who)
+            .with_owner(shared)
             .async_lock(asio::bind_cancellation_slot(a.signal.slot(), std::move(on_host)));
     });
 }

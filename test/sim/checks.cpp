@@ -74,7 +74,7 @@ void checks::follow_server()
         for (std::size_t i = 0; i < trial_.servers.size(); ++i) {
             trial_.servers[i]->on_grant(
                 [this, i](const testing::server::grant& g) { voted(i, g); });
-            trial_.servers[i]->on_stranded([this](std::string_view name, std::string_view owner) {
+            trial_.servers[i]->on_orphaned([this](std::string_view name, std::string_view owner) {
                 trial_.named(name).stranded.emplace_back(owner);
             });
         }
@@ -97,7 +97,7 @@ void checks::follow(testing::cluster& all)
                              std::to_string(later / 1ms) + " ms more after it was sent elsewhere");
         });
     if (trial_.scenario.all_faults(leaves_way))
-        all.on_asked([this](std::string_view host) { asked_topology(host); });
+        all.on_map_request([this](std::string_view host) { asked_topology(host); });
 }
 
 /// At most once per second, except for clients without any reply yet, or whose request was lost
@@ -119,12 +119,12 @@ void checks::follow(testing::server& each)
     each.on_read_only(
         [this](std::string_view name) { trial_.named(name).demoted_at = trial_.now(); });
     each.on_free([this](std::string_view name) { trial_.named(name).freed = trial_.now(); });
-    each.on_stranded([this](std::string_view name, std::string_view owner) {
+    each.on_orphaned([this](std::string_view name, std::string_view owner) {
         name_state& n = trial_.named(name);
         n.stranded.emplace_back(owner);
         n.stranded_at = trial_.now();
     });
-    each.on_given_unheard([this](std::string_view name, std::string_view owner) {
+    each.on_unnotified_grant([this](std::string_view name, std::string_view owner) {
         name_state& n = trial_.named(name);
         n.unheard = owner;
         n.unheard_at = trial_.now();
@@ -271,7 +271,7 @@ void checks::possess(actor& a, lease& held)
         check_alone(mine);
         check_order(mine, n);
         if (granted != nullptr)
-            check_handover(mine, *granted, n);
+            check_handoff(mine, *granted, n);
         if (granted != nullptr)
             check_turn(a, *granted, n);
         check_wait(a, n);
@@ -306,10 +306,10 @@ void checks::check_lease(const possession& mine, const char* as)
 {
     ++trial_.counted.leases;
     const process& client = *mine.client;
-    trial_.note(*mine.who, std::string(as)
-                               .append(", fence ")
-                               .append(std::to_string(mine.held->fence() % 1'000'000'000))
-                               .append(mine.seen_invalid ? ", NOT VALID" : ""));
+    trial_.note(*mine.holder, std::string(as)
+                                  .append(", fence ")
+                                  .append(std::to_string(mine.held->fence() % 1'000'000'000))
+                                  .append(mine.seen_invalid ? ", NOT VALID" : ""));
     const bool may_be_late = client.was_stopped(trial_.now()) || client.closing || client.dead;
     if (mine.seen_invalid && !may_be_late)
         trial_.wrong("no time left: a lease that is not valid was given out");
@@ -321,13 +321,14 @@ void checks::check_lease(const possession& mine, const char* as)
 void checks::check_alone(const possession& mine)
 {
     for (const possession& each : trial_.possessions) {
-        if (each.name != mine.name || each.who == mine.who || !each.held->valid())
+        if (each.name != mine.name || each.holder == mine.holder || !each.held->valid())
             continue;
         if (excused(each) || excused(mine))
             ++trial_.counted.overlaps_excused;
         else
-            trial_.wrong("two holders: [" + std::to_string(each.who->index) + "] and [" +
-                         std::to_string(mine.who->index) + "] of " + trial_.names[mine.name].text);
+            trial_.wrong("two holders: [" + std::to_string(each.holder->index) + "] and [" +
+                         std::to_string(mine.holder->index) + "] of " +
+                         trial_.names[mine.name].text);
     }
 }
 
@@ -338,7 +339,7 @@ void checks::dispossess(const lease& held)
 
 void checks::dispossess(const actor& a)
 {
-    std::erase_if(trial_.possessions, [&](const possession& each) { return each.who == &a; });
+    std::erase_if(trial_.possessions, [&](const possession& each) { return each.holder == &a; });
 }
 
 void checks::check_order(const possession& mine, name_state& n)
@@ -356,19 +357,19 @@ void checks::check_order(const possession& mine, name_state& n)
         trial_.wrong("fence: " + std::to_string(fence) + " after " + std::to_string(n.highest));
     if (fence > n.highest) {
         n.highest = fence;
-        n.highest_by = mine.who;
+        n.highest_by = mine.holder;
         n.highest_at = trial_.now();
     }
 }
 
-void checks::check_handover(const possession& mine, const grant_record& from, const name_state& n)
+void checks::check_handoff(const possession& mine, const grant_record& from, const name_state& n)
 {
     const auto fence = mine.held->fence();
     if (fence == from.first || mine.client->was_stopped(trial_.now()))
         return;
     if (from.repeated && fence == from.first + from.count - 1)
         return; // a repeated reply, and no handoff
-    ++trial_.counted.handed_over;
+    ++trial_.counted.handed_off;
     const lock_options& own = *mine.options;
     const auto term = own.dead_holder_grace.count() != 0 ? own.dead_holder_grace : own.lease_time;
     if (mine.held->deadline() - mine.client->host->now() < clock::duration(term) / 2 - at_once)
@@ -400,7 +401,7 @@ void checks::owe_turn(const actor& a)
         a.op->what == verb::enter || mine == trial_.possessions.end())
         return;
     const clock::duration due = std::min<clock::duration>(
-        (trial_.now() - mine->granted) * a.options->foreign_turns / 100, 300ms);
+        (trial_.now() - mine->granted) * a.options->external_share / 100, 300ms);
     for (const external_client& each : p.external_clients)
         if (&trial_.names[each.name % trial_.names.size()] == &n && due > 2 * each.every + 5ms)
             n.turn_owed = trial_.now();
@@ -417,12 +418,12 @@ void checks::check_turn(const actor& a, const grant_record& from, name_state& n)
         trial_.wrong("foreign turn: strangers ask for " + n.text + ", and it was not left free");
 }
 
-void checks::taken_by_stranger(name_state& n)
+void checks::acquired_externally(name_state& n)
 {
     n.external_took = trial_.now();
     for (const possession& each : trial_.possessions)
         if (&trial_.names[each.name] == &n && each.held->valid() && !excused(each))
-            trial_.wrong("two holders: [" + std::to_string(each.who->index) +
+            trial_.wrong("two holders: [" + std::to_string(each.holder->index) +
                          "] and a stranger of " + n.text);
 }
 
@@ -502,7 +503,7 @@ void checks::check_wait(const actor& a, const name_state& n)
     const bool deaf = trial_.denied_until != never && trial_.now() < trial_.denied_until + 31s;
     // In a queue, a lost message costs the grant. Its owner detects that with its next poll, a
     // third of its presence after the previous one.
-    const auto costs_no_turn = [](fault_kind f) { return f != fault_kind::lost_hints; };
+    const auto costs_no_turn = [](fault_kind f) { return f != fault_kind::lost_wakeups; };
     const clock::duration mild = p.all_faults(costs_no_turn) ? 1s : 4s;
     const clock::duration calm = p.all_faults(is_mild) ? mild : p.longest_lease() + to_notice;
     const bool over = !deaf && trial_.demoted_until < since && n.freed >= n.left &&
@@ -510,14 +511,14 @@ void checks::check_wait(const actor& a, const name_state& n)
                       n.broken == never && !trial_.clocks_beyond && !trial_.stepped_back;
     if (!p.is_quiet() && !over)
         return;
-    const bool handed_over = !n.grants.empty() && n.grants.back().first != n.highest;
+    const bool handed_off = !n.grants.empty() && n.grants.back().first != n.highest;
     // An external client without a channel does not publish its release. If its messages are lost,
     // it keeps the lock.
     if (std::max(p.is_native() ? n.external_took : clock::time_point(), n.external_until) >
         a.started)
         return;
     const clock::duration turn = p.leaves_free() ? 310ms : 0ms;
-    if (trial_.now() - since > 80ms + floor + turn && !handed_over)
+    if (trial_.now() - since > 80ms + floor + turn && !handed_off)
         trial_.wrong("wake-up: waited " + std::to_string((trial_.now() - since) / 1ms) +
                      " ms for a lock that was free");
 }
@@ -640,8 +641,8 @@ void checks::probe()
         if (!each.held->valid()) {
             each.seen_invalid = true;
             const bool may_be_late = each.client->was_stopped(trial_.now()) || each.client->closing;
-            if (here - deadline > at_once && each.held == &each.who->held && !each.who->told &&
-                !may_be_late)
+            if (here - deadline > at_once && each.held == &each.holder->held &&
+                !each.holder->told && !may_be_late)
                 trial_.wrong("loss not told: " + std::to_string((here - deadline) / 1us) +
                              " us after the deadline");
             continue;
@@ -655,8 +656,8 @@ void checks::probe()
         const bool forgotten = trial_.scenario.is_quorum() &&
                                !trial_.scenario.all_faults(
                                    [](fault_kind f) { return !is_forgetting(f); });
-        if (!each.who->owner.empty() && !excused(each) && !forgotten &&
-            !trial_.is_held_by(n, each.who->owner))
+        if (!each.holder->owner.empty() && !excused(each) && !forgotten &&
+            !trial_.is_held_by(n, each.holder->owner))
             trial_.wrong("valid, and the store does not have it: " + n.text);
     }
 }
@@ -729,7 +730,7 @@ void checks::look_for_orphans_at(testing::server& member)
         const bool under_way = std::any_of(trial_.processes.begin(), trial_.processes.end(),
                                            [&](const process& p) {
                                                const auto core = p.core.lock();
-                                               return core != nullptr && core->gives_back(owner);
+                                               return core != nullptr && core->is_releasing(owner);
                                            });
         // A request that is executed again after the reply "held" may be granted without a waiter.
         // The TTL of the lock limits that.
@@ -769,7 +770,7 @@ void checks::shut_down(const process& p, error_code failed, clock::time_point be
 }
 
 /// The number of polls for a possibly silent holder, by the first three of a queue.
-std::uint64_t checks::looks_for_signs() const
+std::uint64_t checks::detects_silence() const
 {
     auto grace = milliseconds::max();
     for (const lock_options& each : trial_.scenario.options) {
@@ -797,7 +798,7 @@ void checks::check_commands()
     for (auto bound = floor; bound < ceiling; bound *= 2)
         ++growing;
     const std::uint64_t most = 200 + 60'000 / pause * scenario.names + growing * trial_.grants +
-                               growing * scenario.operations.size() + looks_for_signs();
+                               growing * scenario.operations.size() + detects_silence();
     for (const process& p : trial_.processes) {
         const client_stats s = p.locks->stats();
         if (s.acquires_sent > most)
@@ -853,7 +854,7 @@ void checks::nothing_left()
     for (const name_state& n : trial_.names)
         if (!may_stay && n.broken == never &&
             (trial_.cluster != nullptr ? trial_.cluster->keeper_of(n.text) : trial_.server)
-                    .in_line(n.text) != 0)
+                    .queue_length(n.text) != 0)
             trial_.wrong("left over in the store: somebody in line");
 }
 

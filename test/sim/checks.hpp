@@ -30,7 +30,7 @@ public:
     /// A valid lease is about to be released.
     void owe_turn(const actor& a);
 
-    void taken_by_stranger(name_state& n);
+    void acquired_externally(name_state& n);
 
     void told_lost(actor& a, lease& held, process& client, error_code reason);
 
@@ -81,11 +81,11 @@ private:
     void look_for_orphans_at(testing::server& member);
     void overtaken(std::string_view name, std::string_view owner, bool unfair);
     void check_order(const possession& mine, name_state& n);
-    void check_handover(const possession& mine, const grant_record& from, const name_state& n);
+    void check_handoff(const possession& mine, const grant_record& from, const name_state& n);
     void check_turn(const actor& a, const grant_record& from, name_state& n);
     [[nodiscard]] clock::time_point moved_until(const name_state& n) const;
     void check_wait(const actor& a, const name_state& n);
-    [[nodiscard]] std::uint64_t looks_for_signs() const;
+    [[nodiscard]] std::uint64_t detects_silence() const;
     void check_commands();
 
     trial& trial_;

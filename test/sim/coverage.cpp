@@ -13,7 +13,7 @@ const char* name_of(phase of) noexcept
 const char* impossible(fault_kind kind, phase in) noexcept
 {
     switch (kind) {
-    case fault_kind::false_hint:
+    case fault_kind::false_wakeup:
         return in == phase::idle || in == phase::closing ? "nobody waits whom a hint could wake"
                                                          : nullptr;
     case fault_kind::failing_renewals:

@@ -41,7 +41,7 @@ struct coverage
     std::array<row, fault_kinds> met{};
     std::uint64_t operations = 0;
     std::uint64_t leases = 0;
-    std::uint64_t handed_over = 0;
+    std::uint64_t handed_off = 0;
     std::uint64_t losses = 0;
     std::uint64_t overlaps_excused = 0;
     std::uint64_t commands = 0;

@@ -26,8 +26,8 @@ std::uint64_t requests(fault_kind kind, const mishaps& m) noexcept
 std::uint64_t replies(fault_kind kind, const mishaps& m) noexcept
 {
     switch (kind) {
-    case fault_kind::lossy: return m.replies_lost + m.hints_lost;
-    case fault_kind::duplicating: return m.hints_doubled;
+    case fault_kind::lossy: return m.replies_lost + m.wakeups_lost;
+    case fault_kind::duplicating: return m.wakeups_doubled;
     case fault_kind::resetting: return m.connections_lost;
     default: return 0;
     }
@@ -101,7 +101,7 @@ void effects::applied(incident& i, bool changed, milliseconds how_long)
     case fault_kind::flush_all:
     case fault_kind::key_deleted: return evaluate(i);
     // Detected a moment later.
-    case fault_kind::false_hint:
+    case fault_kind::false_wakeup:
     case fault_kind::reset:
     case fault_kind::cancel: how_long = 100ms; break;
     case fault_kind::flush_scripts: how_long = 2000ms; break;
@@ -143,15 +143,15 @@ bool effects::changed_something(const incident& i) const
     const bool unconnected = connection_lost || now.connects_failed != was.connects_failed;
     const bool lost_or_late = now.requests_lost != was.requests_lost ||
                               now.replies_lost != was.replies_lost || now.late != was.late ||
-                              now.hints_lost != was.hints_lost;
+                              now.wakeups_lost != was.wakeups_lost;
     const bool served = i.client->served != i.served;
     switch (i.what->what) {
     case fault_kind::cut_both:
     case fault_kind::cut_to_server:
     case fault_kind::cut_from_server: return lost_or_late || unconnected;
     case fault_kind::reset: return connection_lost;
-    case fault_kind::lost_hints: return now.hints_lost != was.hints_lost;
-    case fault_kind::false_hint: return now.hints != was.hints && i.waited_for;
+    case fault_kind::lost_wakeups: return now.wakeups_lost != was.wakeups_lost;
+    case fault_kind::false_wakeup: return now.wakeups != was.wakeups && i.waited_for;
     case fault_kind::slow_server:
     case fault_kind::refusing_server:
     case fault_kind::denying_server: return served;

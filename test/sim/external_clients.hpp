@@ -26,8 +26,8 @@ private:
         std::string value{};
     };
 
-    void ask(visitor& who);
-    void leave(visitor& who);
+    void ask(visitor& one);
+    void leave(visitor& one);
 
     trial& trial_;
     checks& checks_;

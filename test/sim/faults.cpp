@@ -259,10 +259,10 @@ void faults::befall_network(const fault& f, process& p, milliseconds how_long)
     case fault_kind::cut_to_server: return h.cut_off(testing::direction::to_server, how_long);
     case fault_kind::cut_from_server: return h.cut_off(testing::direction::from_server, how_long);
     case fault_kind::reset: return h.reset_connections();
-    case fault_kind::lost_hints: return h.lose_hints(how_long);
+    case fault_kind::lost_wakeups: return h.lose_wakeups(how_long);
     case fault_kind::unsent: return h.fail_sending(how_long);
-    case fault_kind::false_hint:
-        return h.false_hint(trial_.names[f.name % trial_.scenario.names].text);
+    case fault_kind::false_wakeup:
+        return h.false_wakeup(trial_.names[f.name % trial_.scenario.names].text);
     default: return;
     }
 }
@@ -417,10 +417,10 @@ void faults::worsen(const fault& f, process& p)
     testing::conditions net = p.host->network();
     const auto percent = static_cast<std::uint32_t>(f.amount) * 10'000;
     switch (f.what) {
-    case fault_kind::lossy: net.loss = net.reply_loss = net.hint_loss = percent; break;
+    case fault_kind::lossy: net.loss = net.reply_loss = net.wakeup_loss = percent; break;
     case fault_kind::duplicating:
         trial_.duplicates = true;
-        net.duplication = net.hint_doubling = percent;
+        net.duplication = net.wakeup_doubling = percent;
         break;
     case fault_kind::reordering: net.reordering = percent; break;
     case fault_kind::resetting: net.reset_before = net.reset_after = percent; break;

@@ -248,7 +248,7 @@ int run_seeds(const arguments& a)
                 "excused by lost data, %llu commands; hash %016llx\n",
                 static_cast<unsigned long long>(counted.operations),
                 static_cast<unsigned long long>(counted.leases),
-                static_cast<unsigned long long>(counted.handed_over),
+                static_cast<unsigned long long>(counted.handed_off),
                 static_cast<unsigned long long>(counted.losses),
                 static_cast<unsigned long long>(counted.overlaps_excused),
                 static_cast<unsigned long long>(counted.commands),

@@ -182,10 +182,10 @@ std::string said_by(lock_table& model, const request& r, microseconds now)
     case request::kind::release:
         switch (model.release({r.name, r.owner, r.entry}, {}, at).result) {
         case release_reply::outcome::freed: out << (r.entry.empty() ? "0" : "[1"); break;
-        case release_reply::outcome::left: out << "[2"; break;
+        case release_reply::outcome::still_held: out << "[2"; break;
         case release_reply::outcome::not_owner: out << "[0"; break;
-        case release_reply::outcome::passed_on:
-        case release_reply::outcome::left_line: out << "of a line"; break; // no waiter here
+        case release_reply::outcome::granted_next:
+        case release_reply::outcome::left_queue: out << "of a line"; break; // no waiter here
         }
         break;
     case request::kind::erase: out << (model.erase(r.name, at) ? 1 : 0); break;

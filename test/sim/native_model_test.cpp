@@ -97,7 +97,7 @@ std::string key(const Key& of, const std::string& name)
 
 std::string line(const std::string& name)
 {
-    return key(redis_store::native::line_key, name);
+    return key(redis_store::native::queue_key, name);
 }
 
 std::string waiters(const std::string& name)

@@ -300,7 +300,7 @@ void vary_line(plan& p)
     constexpr std::array<std::uint32_t, 4> percents = {1, 10, 50, 100};
     const auto percent = one_of(random, percents);
     for (lock_options& each : p.options)
-        each.foreign_turns = percent;
+        each.external_share = percent;
     if (p.replicated || random.below(2) == 0)
         return;
     p.external_clients.push_back({.name = static_cast<std::size_t>(random.below(p.names)),
@@ -379,8 +379,8 @@ bool is_of_way(fault_kind kind) noexcept
 bool is_of_client(fault_kind kind) noexcept
 {
     switch (kind) {
-    case fault_kind::lost_hints:
-    case fault_kind::false_hint:
+    case fault_kind::lost_wakeups:
+    case fault_kind::false_wakeup:
     case fault_kind::pause:
     case fault_kind::suspend:
     case fault_kind::crash:
@@ -418,8 +418,8 @@ bool is_mild(fault_kind kind) noexcept
 bool is_unnoticed(fault_kind kind) noexcept
 {
     switch (kind) {
-    case fault_kind::lost_hints:
-    case fault_kind::false_hint:
+    case fault_kind::lost_wakeups:
+    case fault_kind::false_wakeup:
     case fault_kind::flush_scripts:
     case fault_kind::shutdown:
     case fault_kind::cancel: return true;
@@ -438,7 +438,7 @@ milliseconds plan::longest_lease() const noexcept
 bool plan::leaves_free() const noexcept
 {
     return !external_clients.empty() || std::any_of(options.begin(), options.end(), [](auto& each) {
-        return each.foreign_turns != 0;
+        return each.external_share != 0;
     });
 }
 
@@ -547,8 +547,8 @@ constexpr std::array quorum_faults = {
     fault_kind::cut_to_server,
     fault_kind::cut_from_server,
     fault_kind::reset,
-    fault_kind::lost_hints,
-    fault_kind::false_hint,
+    fault_kind::lost_wakeups,
+    fault_kind::false_wakeup,
     fault_kind::slow_server,
     fault_kind::stalled_server,
     fault_kind::refusing_server,
@@ -664,8 +664,8 @@ constexpr std::array cluster_faults = {
     fault_kind::cut_to_server,
     fault_kind::cut_from_server,
     fault_kind::reset,
-    fault_kind::lost_hints,
-    fault_kind::false_hint,
+    fault_kind::lost_wakeups,
+    fault_kind::false_wakeup,
     fault_kind::slow_server,
     fault_kind::stalled_server,
     fault_kind::refusing_server,

@@ -123,7 +123,7 @@ lock_options options_from(std::istream& line)
     of.take("handoff_time", o.handoff_time);
     of.take("handoff_count", o.handoff_count);
     of.take("claim_time", o.claim_time);
-    of.take("foreign_turns", o.foreign_turns);
+    of.take("foreign_turns", o.external_share);
     of.take("replica_acks", o.replica_acks);
     of.take("dead_holder_grace", o.dead_holder_grace);
     of.end();
@@ -217,8 +217,8 @@ std::ostream& operator<<(std::ostream& out, const lock_options& o)
     out << " handoff_time=" << o.handoff_time.count() << " handoff_count=" << o.handoff_count;
     if (o.claim_time != usual.claim_time)
         out << " claim_time=" << o.claim_time.count();
-    if (o.foreign_turns != 0)
-        out << " foreign_turns=" << o.foreign_turns;
+    if (o.external_share != 0)
+        out << " foreign_turns=" << o.external_share;
     if (o.replica_acks != 0)
         out << " replica_acks=" << o.replica_acks;
     if (o.dead_holder_grace.count() != 0)

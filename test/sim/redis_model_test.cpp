@@ -83,9 +83,9 @@ std::string fence_key(const std::string& name)
     return key_of(redis_store::fence_key, name);
 }
 
-std::string line_key(const std::string& name)
+std::string queue_key(const std::string& name)
 {
-    return key_of(redis_store::native::line_key, name);
+    return key_of(redis_store::native::queue_key, name);
 }
 
 std::string waiters_key(const std::string& name)
@@ -135,7 +135,7 @@ command acquire(generator& random, microseconds now, const std::string& retentio
     for (std::string each : {std::string(enters ? "2" : "3"), name, fence_key(name)})
         all.push_back(std::move(each));
     if (!enters)
-        all.push_back(line_key(name));
+        all.push_back(queue_key(name));
     for (std::string each : {any_owner(random, name), any_lease(random), any_block(random),
                              any_limit(random, now), retention})
         all.push_back(std::move(each));
@@ -167,9 +167,9 @@ command line_acquire(generator& random, microseconds now, const std::string& ret
 {
     constexpr const char* holders[] = {"0", "1", "-"};
     const std::string name = any_name(random);
-    command all = call(random, redis_store::of_line().acquire);
+    command all = call(random, redis_store::of_queue().acquire);
     for (std::string each :
-         {std::string("4"), name, fence_key(name), line_key(name), waiters_key(name),
+         {std::string("4"), name, fence_key(name), queue_key(name), waiters_key(name),
           any_waiter(random, name), any_lease(random), any_block(random), any_limit(random, now),
           retention, random.below(4) == 0 ? std::string("0") : any_ms(random, 60),
           any_ms(random, 20), any_flag(random), std::string(turns),
@@ -186,7 +186,7 @@ command release(generator& random)
     for (std::string each : {std::string(looks ? "2" : "1"), name})
         all.push_back(std::move(each));
     if (looks)
-        all.push_back(line_key(name));
+        all.push_back(queue_key(name));
     for (std::string each : {any_owner(random, name), std::string("channel")})
         all.push_back(std::move(each));
     return all;
@@ -195,9 +195,9 @@ command release(generator& random)
 command line_leave(generator& random, microseconds now, const std::string& retention)
 {
     const std::string name = any_name(random);
-    command all = call(random, redis_store::of_line().leave);
+    command all = call(random, redis_store::of_queue().leave);
     for (std::string each :
-         {std::string("4"), name, fence_key(name), line_key(name), waiters_key(name),
+         {std::string("4"), name, fence_key(name), queue_key(name), waiters_key(name),
           random.below(4) == 0 ? any_waiter(random, name) : any_owner(random, name),
           random.below(3) == 0 ? any_entry(random) : std::string(), std::string("channel"),
           std::string(turns), random.below(2) == 0 ? std::string("0") : any_ms(random, 20)})
@@ -227,9 +227,9 @@ command interfere(generator& random)
         return {"HSET", waiters_key(name), "lh:" + any_waiter(random, name),
                 odd[random.below(std::size(odd))]};
     }
-    case 11: return {"DEL", line_key(name)};
+    case 11: return {"DEL", queue_key(name)};
     case 12: return {"DEL", waiters_key(name)};
-    case 13: return {"SET", line_key(name), "not a line"};
+    case 13: return {"SET", queue_key(name), "not a line"};
     case 0: return {"DEL", name};
     case 1: return {"SET", name, "not a lock"};
     case 2: return {"SET", fence_key(name), odd_fences[random.below(std::size(odd_fences))]};
@@ -247,9 +247,9 @@ command look(generator& random)
 {
     const std::string name = any_name(random);
     switch (random.below(11)) {
-    case 7: return {"LRANGE", line_key(name), "0", "-1"};
+    case 7: return {"LRANGE", queue_key(name), "0", "-1"};
     case 8: return {"HGETALL", waiters_key(name)};
-    case 9: return {"PTTL", line_key(name)};
+    case 9: return {"PTTL", queue_key(name)};
     case 10: return {"PTTL", waiters_key(name)};
     case 0: return {"PTTL", name};
     case 1: return {"PTTL", fence_key(name)};
@@ -296,11 +296,11 @@ command any_command(generator& random, microseconds now, const std::string& rete
 
 std::string script_of(const command& asked)
 {
-    return calls(asked, redis_store::acquire_script())    ? asked[2] == "3" ? "acquire" : "enter"
-           : calls(asked, redis_store::of_line().acquire) ? "line_acquire"
-           : calls(asked, redis_store::of_line().leave)   ? "line_leave"
-           : calls(asked, redis_store::renew_script())    ? "renew"
-                                                          : "release";
+    return calls(asked, redis_store::acquire_script())     ? asked[2] == "3" ? "acquire" : "enter"
+           : calls(asked, redis_store::of_queue().acquire) ? "line_acquire"
+           : calls(asked, redis_store::of_queue().leave)   ? "line_leave"
+           : calls(asked, redis_store::renew_script())     ? "renew"
+                                                           : "release";
 }
 
 std::string beginning(const std::string& kind, const command& asked, const std::string& told)
@@ -392,8 +392,8 @@ BOOST_AUTO_TEST_CASE(changed_script_call_is_a_logic_error_of_the_simulator)
 {
     const std::string acquire = redis_store::acquire_script().sha;
     const std::string release = redis_store::release_script().sha;
-    const std::string line_acquire = redis_store::of_line().acquire.sha;
-    const std::string line_leave = redis_store::of_line().leave.sha;
+    const std::string line_acquire = redis_store::of_queue().acquire.sha;
+    const std::string line_leave = redis_store::of_queue().leave.sha;
     const command shortest[] = {
         {"EVALSHA", acquire, "3", "name", "fence", "line", "owner", "100", "1", "0", "0"},
         {"EVALSHA", acquire, "2", "name", "fence", "owner", "100", "1", "0", "0", "entry"},

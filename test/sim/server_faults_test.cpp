@@ -55,9 +55,9 @@ struct scene
         return *parties.back();
     }
 
-    bool has_lock(const party& who, clock::duration limit)
+    bool has_lock(const party& client, clock::duration limit)
     {
-        return world.run_until([&] { return who.held.valid(); }, limit);
+        return world.run_until([&] { return client.held.valid(); }, limit);
     }
 
     testing::world world{11};
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(subscriptions_are_restored_after_a_restart)
     std::vector<std::string> external;
     std::size_t taken = 0;
     for (const std::string& each : names) {
-        external.push_back(s.server.take_as_stranger(each, 60s));
+        external.push_back(s.server.acquire_externally(each, 60s));
         leasehold::mutex(a.locks, each).async_lock([&taken](error_code failed, leasehold::lease) {
             taken += failed ? 0 : 1;
         });
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(subscriptions_are_restored_after_a_restart)
     s.world.run_for(1s);
     BOOST_TEST(s.server.watches() == all);
     for (std::size_t i = 0; i < names.size(); ++i)
-        BOOST_TEST(s.server.leave_as_stranger(names[i], external[i]));
+        BOOST_TEST(s.server.release_externally(names[i], external[i]));
     s.world.run_for(50ms);
     BOOST_TEST(taken == names.size());
 }

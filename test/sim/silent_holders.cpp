@@ -45,16 +45,16 @@ void silent_holders::looked(std::string_view name, const testing::impl::lock_eff
     // A granted owner does not wait.
     if (said.taken)
         looks_.erase({std::string(client_of(said.owner)), std::string(name)});
-    if (said.in_line.empty())
+    if (said.queued.empty())
         return;
     const bool among_first = said.place >= 0 && said.place < lookers;
     const clock::duration behind = among_first ? 2ms + said.place * 50ms : pace;
     const clock::duration next = among_first && said.held_for >= 0
                                      ? milliseconds(said.held_for) + behind
                                      : pace;
-    look& last = looks_[{std::string(client_of(said.in_line)), std::string(name)}];
-    const bool again = last.owner == said.in_line && last.found_silent;
-    last = {.owner = std::string(said.in_line),
+    look& last = looks_[{std::string(client_of(said.queued)), std::string(name)}];
+    const bool again = last.owner == said.queued && last.found_silent;
+    last = {.owner = std::string(said.queued),
             .when = trial_.now(),
             .next = std::min(next, pace),
             .behind = behind};
@@ -79,7 +79,7 @@ bool silent_holders::waits(const process& p, const name_state& n, const look& la
 {
     if (p.dead || p.closing || p.host->is_crashed())
         return false;
-    const auto line = trial_.server.state().line_of(n.text);
+    const auto line = trial_.server.state().queue_of(n.text);
     return std::find(line.begin(), line.end(), last.owner) != line.end() &&
            std::any_of(trial_.actors.begin(), trial_.actors.end(), [&](const actor& a) {
                return a.client == &p && a.waits && &trial_.names[a.op->name] == &n &&

@@ -99,7 +99,7 @@ struct actor
 /// A lease that is held.
 struct possession
 {
-    actor* who;
+    actor* holder;
     leasehold::lease* held;
     process* client;
     std::size_t name;

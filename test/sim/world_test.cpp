@@ -385,7 +385,7 @@ BOOST_AUTO_TEST_CASE(network_conditions_apply_to_messages)
 
     holder doubled;
     testing::conditions twice = doubled.host.network();
-    twice.duplication = twice.hint_doubling = 1'000'000;
+    twice.duplication = twice.wakeup_doubling = 1'000'000;
     doubled.host.network(twice);
     const auto before = doubled.server.commands();
     BOOST_TEST(!doubled.lost_within(20s).has_value());
@@ -409,10 +409,10 @@ BOOST_AUTO_TEST_CASE(host_reports_its_mishaps)
     h.host.pause(1s);
     h.world.run_for(2s);
     BOOST_TEST(h.host.mishaps().tasks_held_up > 0u);
-    BOOST_TEST(h.host.mishaps().hints == 0u);
-    h.host.false_hint("name"); // without a waiter
+    BOOST_TEST(h.host.mishaps().wakeups == 0u);
+    h.host.false_wakeup("name"); // without a waiter
     h.world.run_for(1s);
-    BOOST_TEST(h.host.mishaps().hints == 0u);
+    BOOST_TEST(h.host.mishaps().wakeups == 0u);
     BOOST_TEST(h.held.valid());
 }
 

@@ -63,9 +63,9 @@ BOOST_AUTO_TEST_CASE(minimal_store_has_default_traits)
     BOOST_TEST(one.server_of(0).empty());
     BOOST_TEST(one.own_info().empty());
     const store_traits can = one.traits();
-    BOOST_TEST(can.announces);
+    BOOST_TEST(can.publishes);
     BOOST_TEST(!can.queues);
-    BOOST_TEST(can.refuses_late);
+    BOOST_TEST(can.rejects_late);
     BOOST_TEST((!can.shared && !can.permits && !can.describes_holders));
     BOOST_TEST((!can.replica_acks && !can.dead_holder_grace));
     BOOST_TEST((can.smallest_lease == 1ms && can.grain == 1ms));
@@ -148,8 +148,8 @@ BOOST_AUTO_TEST_CASE(repeated_close_of_a_store_removes_no_other_waiter)
 {
     struct turns final : store_listener
     {
-        void on_hint(std::string_view) override {}
-        void on_turn(std::string_view, std::string_view owner) override { told += owner; }
+        void on_wakeup(std::string_view) override {}
+        void on_grant(std::string_view, std::string_view owner) override { told += owner; }
         void on_connected(store_partition) override {}
         void on_disconnected(store_partition, error_code) override {}
 
@@ -241,13 +241,13 @@ BOOST_AUTO_TEST_CASE(locks_exclude_threads_from_each_other)
         for (int i = 0; i < 200; ++i) {
             const std::string owner = std::to_string(id) + ':' + std::to_string(i);
             for (;;) {
-                const std::size_t before = session.hints.size();
+                const std::size_t before = session.wakeups.size();
                 if (session.acquire(contract::take("lock", owner)).reply.result ==
                     acquire_reply::outcome::granted)
                     break;
                 // The watch is in effect, so no wake-up may be lost between a rejection and the
                 // wait.
-                session.wait_for_hints(before + 1);
+                session.wait_for_wakeups(before + 1);
             }
             clashes += inside.fetch_add(1) != 0;
             inside.fetch_sub(1);
@@ -311,8 +311,8 @@ private:
 
 struct deaf_watcher final : memory::watcher
 {
-    void on_hint(std::string_view) override {}
-    void on_turn(std::string_view, std::string_view) override {}
+    void on_wakeup(std::string_view) override {}
+    void on_grant(std::string_view, std::string_view) override {}
 };
 
 /// Whether a thread of this process sleeps, like one that waits for a locked mutex.

@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(expired_fence_is_not_continued)
 
 namespace {
 
-struct line_fixture
+struct queue_fixture
 {
     acquire_reply wait(std::string_view owner, instant now, milliseconds lease = 100ms)
     {
@@ -175,55 +175,55 @@ struct line_fixture
                           .waits = true,
                           .presence = 10s,
                           .claim = 1s},
-                         {.client = client, .told = &told}, now);
+                         {.client = client, .granted = &granted}, now);
     }
 
     release_reply::outcome release(std::string_view owner, instant now, std::string_view entry = {})
     {
         return t
             .release({.name = "n", .owner = owner, .entry = entry},
-                     {.client = client, .told = &told}, now)
+                     {.client = client, .granted = &granted}, now)
             .result;
     }
 
     lock_table t{1ms};
     client_id client = t.enter();
-    turn told;
+    granted_owner granted;
 };
 
 } // namespace
 
 BOOST_AUTO_TEST_CASE(waiter_survives_the_removal_of_expired_names)
 {
-    line_fixture f;
+    queue_fixture f;
     take(f.t, "n", "a", at(0us), 10ms);
-    BOOST_TEST(f.wait("b", at(0us)).in_line);
+    BOOST_TEST(f.wait("b", at(0us)).queued);
     for (int i = 0; i < 10; ++i) // the lock and its fence have expired
         take(f.t, std::to_string(i), "c", at(20ms), 1ms);
     const acquire_reply later = f.wait("d", at(20ms));
     BOOST_TEST((later.result == outcome::held)); // by the first client
-    BOOST_TEST(f.told.owner == "b");
+    BOOST_TEST(f.granted.owner == "b");
 }
 
 // An unconfirmed grant excludes others for no longer than that.
 BOOST_AUTO_TEST_CASE(queued_grant_is_kept_for_the_claim_or_the_lease_time)
 {
     for (const auto& [lease, kept] : {std::pair(100ms, 100ms), std::pair(5000ms, 1000ms)}) {
-        line_fixture f;
+        queue_fixture f;
         take(f.t, "n", "a", at(0us), 1h);
         f.wait("b", at(0us), lease);
-        BOOST_TEST((f.release("a", at(0us)) == release_reply::outcome::passed_on));
+        BOOST_TEST((f.release("a", at(0us)) == release_reply::outcome::granted_next));
         BOOST_TEST((take(f.t, "n", "c", at(0us)).remaining == kept));
     }
 }
 
 BOOST_AUTO_TEST_CASE(position_in_the_queue_is_left_by_its_owner_only)
 {
-    line_fixture f;
+    queue_fixture f;
     take(f.t, "n", "a", at(0us), 1h);
     f.wait("b", at(0us));
     BOOST_TEST((f.release("b", at(0us), "entry") == release_reply::outcome::not_owner));
-    BOOST_TEST((f.release("b", at(0us)) == release_reply::outcome::left_line));
+    BOOST_TEST((f.release("b", at(0us)) == release_reply::outcome::left_queue));
     BOOST_TEST((f.release("b", at(0us)) == release_reply::outcome::not_owner));
 }
 

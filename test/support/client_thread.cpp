@@ -76,10 +76,10 @@ std::future<taken> client_thread::start_try_lock(const std::string& name,
 }
 
 std::future<taken> client_thread::start_enter(const std::string& name, const lock_options& options,
-                                              owner who)
+                                              owner holder)
 {
     return begin<taken>([&](auto handler) {
-        mutex(*client_, name, options).with_owner(std::move(who)).async_lock(std::move(handler));
+        mutex(*client_, name, options).with_owner(std::move(holder)).async_lock(std::move(handler));
     });
 }
 

@@ -92,25 +92,25 @@ public:
     }
 
     template <class Token>
-    auto async_lock(detail::spec_ptr spec, clock::duration limit, owner who, Token&& token)
+    auto async_lock(detail::spec_ptr spec, clock::duration limit, owner holder, Token&& token)
     {
-        return start_lock(std::forward<Token>(token), std::move(spec), std::move(who), limit);
+        return start_lock(std::forward<Token>(token), std::move(spec), std::move(holder), limit);
     }
 
-    static void begin_lock(detail::lock_handler&& handler, detail::spec_ptr spec, owner who,
+    static void begin_lock(detail::lock_handler&& handler, detail::spec_ptr spec, owner holder,
                            clock::duration limit)
     {
-        if (!who.empty())
-            spec = std::make_shared<const detail::lock_spec>(*spec, std::move(who));
+        if (!holder.empty())
+            spec = std::make_shared<const detail::lock_spec>(*spec, std::move(holder));
         detail::start_lock(std::move(handler), std::move(spec), limit);
     }
 
     template <class Token>
-    static auto start_lock(Token&& token, detail::spec_ptr spec, owner who, clock::duration limit,
-                           diagnostics* details = nullptr)
+    static auto start_lock(Token&& token, detail::spec_ptr spec, owner holder,
+                           clock::duration limit, diagnostics* details = nullptr)
     {
         return detail::initiate_explained<void(error_code, lease), &core_fixture::begin_lock>(
-            std::move(spec), std::forward<Token>(token), details, std::move(who), limit);
+            std::move(spec), std::forward<Token>(token), details, std::move(holder), limit);
     }
 
     template <class Token>
@@ -153,11 +153,11 @@ public:
     }
 
     std::shared_ptr<locking> lock(const detail::spec_ptr& spec,
-                                  clock::duration limit = clock::duration::max(), owner who = {})
+                                  clock::duration limit = clock::duration::max(), owner holder = {})
     {
         auto op = make<locking>();
         op->start(
-            [&](auto handler) { async_lock(spec, limit, std::move(who), std::move(handler)); });
+            [&](auto handler) { async_lock(spec, limit, std::move(holder), std::move(handler)); });
         poll();
         return op;
     }

@@ -10,7 +10,7 @@ namespace leasehold::test {
 /// Listens to a store that has no client.
 struct counting_listener final : store_listener
 {
-    void on_hint(std::string_view) override { ++calls; }
+    void on_wakeup(std::string_view) override { ++calls; }
     void on_connected(store_partition) override
     {
         ++calls;

@@ -53,7 +53,7 @@ fake_store::acquire_call recorded(const acquire_request& request)
             .lease = request.lease,
             .fences = request.fences,
             .budget = request.budget,
-            .asks_holder = request.asks_holder,
+            .needs_holder = request.needs_holder,
             .again = request.again,
             .waits = request.waits,
             .presence = request.presence,
@@ -87,7 +87,7 @@ void fake_store::close()
     complete_rest(acquires_, errc::outcome_unknown, acquire_reply{});
     complete_rest(renewals_, errc::outcome_unknown, renew_reply());
     complete_rest(releases_, errc::outcome_unknown, release_reply{});
-    complete_rest(signs_, errc::outcome_unknown, false);
+    complete_rest(heartbeats_, errc::outcome_unknown, false);
 }
 
 void fake_store::async_acquire(const acquire_request& request, acquire_handler handler)
@@ -119,7 +119,7 @@ void fake_store::async_release(const release_request& request, release_handler h
         on_release();
     release_call call{std::string(request.name), std::string(request.owner),
                       std::string(request.entry)};
-    call.foreign_turn = request.foreign_turn;
+    call.external_time = request.external_time;
     if (request.next != nullptr)
         call.next = recorded(*request.next);
     add(releases_, std::move(call), std::move(handler), release_reply{});
@@ -132,13 +132,13 @@ void fake_store::async_describe(std::string_view holder, describe_handler handle
     described_.emplace_back(holder, std::move(handler));
 }
 
-void fake_store::async_alive(std::string_view client, alive_handler handler)
+void fake_store::async_heartbeat(std::string_view client, heartbeat_handler handler)
 {
     const std::lock_guard lock(mutex_);
     check_call("async_alive");
     if (!can.dead_holder_grace)
         misuse_ += "async_alive of a store without; ";
-    add(signs_, alive_call{std::string(client)}, std::move(handler), false);
+    add(heartbeats_, alive_call{std::string(client)}, std::move(handler), false);
 }
 
 bool fake_store::async_drain(drain_handler handler)
@@ -188,7 +188,7 @@ std::vector<fake_store::release_call> fake_store::releases() const
 std::vector<fake_store::alive_call> fake_store::signs() const
 {
     const std::lock_guard lock(mutex_);
-    return copies(signs_);
+    return copies(heartbeats_);
 }
 
 std::vector<std::string> fake_store::described() const
@@ -233,7 +233,7 @@ std::size_t fake_store::release_count() const
 std::size_t fake_store::pending() const
 {
     const std::lock_guard lock(mutex_);
-    return waiting(acquires_) + waiting(renewals_) + waiting(releases_) + waiting(signs_);
+    return waiting(acquires_) + waiting(renewals_) + waiting(releases_) + waiting(heartbeats_);
 }
 
 bool fake_store::is_open() const
@@ -275,7 +275,7 @@ void fake_store::complete_release(std::size_t index, error_code code, release_re
 void fake_store::complete_alive(std::size_t index, error_code code, bool known)
 {
     const std::lock_guard lock(mutex_);
-    complete(signs_, index, code, known);
+    complete(heartbeats_, index, code, known);
 }
 
 void fake_store::describe(client_info said)
@@ -323,9 +323,9 @@ void fake_store::say_freed(std::size_t index, std::uint64_t receivers)
     complete_release(index, {}, {.result = release_reply::outcome::freed, .receivers = receivers});
 }
 
-void fake_store::hint(std::string name)
+void fake_store::wakeup(std::string name)
 {
-    tell([name = std::move(name)](store_listener& listener) { listener.on_hint(name); });
+    tell([name = std::move(name)](store_listener& listener) { listener.on_wakeup(name); });
 }
 
 void fake_store::listen()
@@ -333,10 +333,10 @@ void fake_store::listen()
     tell([](store_listener& listener) { listener.on_listening(0); });
 }
 
-void fake_store::turn(std::string name, std::string owner)
+void fake_store::notify_grant(std::string name, std::string owner)
 {
     tell([name = std::move(name), owner = std::move(owner)](store_listener& listener) {
-        listener.on_turn(name, owner);
+        listener.on_grant(name, owner);
     });
 }
 
@@ -389,7 +389,7 @@ void fake_store::on_context_end() noexcept
     calls<acquire_call, acquire_handler> acquires;
     calls<renew_call, renew_handler> renewals;
     calls<release_call, release_handler> releases;
-    calls<alive_call, alive_handler> signs;
+    calls<alive_call, heartbeat_handler> signs;
     decltype(described_) described;
     drain_handler drain;
     const std::lock_guard lock(mutex_);
@@ -398,7 +398,7 @@ void fake_store::on_context_end() noexcept
     acquires.swap(acquires_);
     renewals.swap(renewals_);
     releases.swap(releases_);
-    signs.swap(signs_);
+    signs.swap(heartbeats_);
     described.swap(described_);
     drain.swap(drain_);
 }

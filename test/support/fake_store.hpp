@@ -40,7 +40,7 @@ public:
         milliseconds lease{};
         std::uint32_t fences = 0;
         milliseconds budget{};
-        bool asks_holder = false;
+        bool needs_holder = false;
         bool again = false;
         bool waits = false;
         milliseconds presence{};
@@ -73,7 +73,7 @@ public:
         std::string owner;
         std::string entry;
         std::optional<acquire_call> next{};
-        std::chrono::milliseconds foreign_turn{};
+        std::chrono::milliseconds external_time{};
         bool answered = false;
     };
 
@@ -98,7 +98,7 @@ public:
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override;
     void async_release(const release_request& request, release_handler handler) override;
     void async_describe(std::string_view holder, describe_handler handler) override;
-    void async_alive(std::string_view client, alive_handler handler) override;
+    void async_heartbeat(std::string_view client, heartbeat_handler handler) override;
     bool async_drain(drain_handler handler) override;
     void watch(std::string_view name) override;
     void unwatch(std::string_view name) override;
@@ -146,8 +146,8 @@ public:
 
     /// @name Notifications of the listener. None after `close`.
     /// @{
-    void hint(std::string name);
-    void turn(std::string name, std::string owner);
+    void wakeup(std::string name);
+    void notify_grant(std::string name, std::string owner);
     void listen();
     void settle(store_partition partition = 0);
     void connect(store_partition partition = 0);
@@ -215,7 +215,7 @@ private:
     calls<acquire_call, acquire_handler> acquires_;
     calls<renew_call, renew_handler> renewals_;
     calls<release_call, release_handler> releases_;
-    calls<alive_call, alive_handler> signs_;
+    calls<alive_call, heartbeat_handler> heartbeats_;
     std::vector<std::pair<std::string, describe_handler>> described_;
     drain_handler drain_;
     std::vector<watch_call> watches_;

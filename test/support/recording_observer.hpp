@@ -31,7 +31,7 @@ public:
         renewal_late,
         lost,
         released,
-        passed_on,
+        granted_next,
         answered,
         store_error,
         connected,
@@ -45,7 +45,7 @@ public:
         std::uint64_t fence = 0;
         error_code code;
         duration time{}; ///< The duration of the event, if any.
-        bool handed_over = false;
+        bool handed_off = false;
         diagnostics details{};
         std::string holder{};
         store_request request{};
@@ -102,9 +102,9 @@ public:
         add(std::move(seen));
     }
     void acquired(std::string_view name, std::uint64_t fence, duration waited,
-                  bool handed_over) noexcept override
+                  bool handed_off) noexcept override
     {
-        add({kind::acquired, std::string(name), fence, {}, waited, handed_over});
+        add({kind::acquired, std::string(name), fence, {}, waited, handed_off});
     }
     void not_acquired(std::string_view name, error_code code, duration waited,
                       const diagnostics& details) noexcept override
@@ -141,9 +141,9 @@ public:
     {
         add({kind::released, std::string(name), fence, {}, held});
     }
-    void passed_on(std::string_view name) noexcept override
+    void granted_next(std::string_view name) noexcept override
     {
-        add({kind::passed_on, std::string(name), 0, {}});
+        add({kind::granted_next, std::string(name), 0, {}});
     }
     void answered(store_request request, duration took, error_code why) noexcept override
     {

@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(recording_observer_records_every_event)
     BOOST_TEST(seen.events().size() == 10u);
     const auto acquired = seen.events(kind::acquired).at(0);
     BOOST_TEST((acquired.name == "a" && acquired.fence == 7 && acquired.time == 5ms &&
-                acquired.handed_over));
+                acquired.handed_off));
     BOOST_TEST((seen.events(kind::lost).at(0).code == errc::expired));
     BOOST_TEST((seen.events(kind::waiting).at(0).time == 7ms));
     BOOST_TEST(seen.count(kind::renewed) == 1u);
@@ -312,12 +312,12 @@ BOOST_FIXTURE_TEST_CASE(fake_store_gives_the_replies_of_the_test, opened)
 BOOST_FIXTURE_TEST_CASE(fake_store_notifies_its_listener_on_the_strand, opened)
 {
     fake->connect();
-    fake->hint("n");
+    fake->wakeup("n");
     fake->disconnect(errc::store_unavailable);
     BOOST_TEST(session->connected == 0);
     run_until(context, [&] { return session->disconnected == 1; });
     BOOST_TEST(session->connected == 1);
-    BOOST_TEST(session->hints.at(0) == "n");
+    BOOST_TEST(session->wakeups.at(0) == "n");
     BOOST_TEST(!session->listener_misused);
     session->watch("a");
     session->watch("b");
@@ -332,7 +332,7 @@ BOOST_FIXTURE_TEST_CASE(fake_store_completes_all_calls_at_close, opened)
     result<acquire_reply> pending, late;
     session->on_the_strand([&] {
         fake->async_acquire(request, into(pending));
-        fake->hint("n");
+        fake->wakeup("n");
         fake->close();
     });
     session->close();
@@ -341,11 +341,11 @@ BOOST_FIXTURE_TEST_CASE(fake_store_completes_all_calls_at_close, opened)
     session->on_the_strand([&] { fake->async_acquire(request, into(late)); });
     run_until(context, [&] { return late.calls == 1; });
     BOOST_TEST((late.code == errc::store_unavailable));
-    fake->hint("n");
+    fake->wakeup("n");
     fake->connect();
     context.restart();
     context.poll();
-    BOOST_TEST(session->hints.empty());
+    BOOST_TEST(session->wakeups.empty());
     BOOST_TEST(session->connected == 0);
     BOOST_TEST(!session->listener_misused);
     BOOST_TEST(fake->is_closed());
@@ -393,7 +393,7 @@ BOOST_AUTO_TEST_CASE(handlers_of_the_fake_store_end_with_their_context)
         BOOST_TEST(held.use_count() == 2);
     }
     BOOST_TEST(held.use_count() == 1);
-    fake->hint("n");
+    fake->wakeup("n");
     BOOST_CHECK_THROW(fake->say_freed(0), std::logic_error);
 }
 

@@ -62,8 +62,8 @@ std::uint64_t redis_fixture::scripts_run()
     return raw.calls("evalsha") + raw.calls("eval");
 }
 
-void redis_fixture::foreign_lock(const std::string& name, milliseconds time,
-                                 const std::string& owner)
+void redis_fixture::external_lock(const std::string& name, milliseconds time,
+                                  const std::string& owner)
 {
     take_for(raw, name, owner, time);
 }

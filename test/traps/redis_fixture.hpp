@@ -45,8 +45,8 @@ struct redis_fixture
     [[nodiscard]] std::uint64_t scripts_run();
 
     /// Acquires the lock like another library.
-    void foreign_lock(const std::string& name, milliseconds time,
-                      const std::string& owner = "somebody:1");
+    void external_lock(const std::string& name, milliseconds time,
+                       const std::string& owner = "somebody:1");
 
     /// Runs an endless script over `by`, and returns when the server reports BUSY. SCRIPT KILL ends
     /// it.

@@ -19,7 +19,7 @@ struct started::state
 
 namespace {
 
-auto told_code(const started& op)
+auto stored_code(const started& op)
 {
     return asio::bind_cancellation_slot(op.shared()->signal.slot(),
                                         [to = op.shared()](error_code code) {
@@ -29,7 +29,7 @@ auto told_code(const started& op)
                                         });
 }
 
-auto told_lease(const started& op)
+auto stored_lease(const started& op)
 {
     return asio::bind_cancellation_slot(op.shared()->signal.slot(),
                                         [to = op.shared()](error_code code, lease got) {
@@ -76,33 +76,33 @@ void started::cancel(asio::cancellation_type type) const
 test_client::test_client(asio::io_context& on, const redis_config& settings)
     : context(on), locks(on, make_redis_store(settings), saw)
 {
-    locks.async_run(told_code(run));
+    locks.async_run(stored_code(run));
 }
 
 test_client::test_client(asio::io_context& on, std::shared_ptr<store> from)
     : context(on), locks(on, std::move(from), saw)
 {
-    locks.async_run(told_code(run));
+    locks.async_run(stored_code(run));
 }
 
 started test_client::lock(const std::string& name, const lock_options& how)
 {
     started op;
-    mutex(locks, name, how).async_lock(told_lease(op));
+    mutex(locks, name, how).async_lock(stored_lease(op));
     return op;
 }
 
-started test_client::lock(const std::string& name, const lock_options& how, const owner& who)
+started test_client::lock(const std::string& name, const lock_options& how, const owner& holder)
 {
     started op;
-    mutex(locks, name, how).with_owner(who).async_lock(told_lease(op));
+    mutex(locks, name, how).with_owner(holder).async_lock(stored_lease(op));
     return op;
 }
 
 started test_client::try_lock(const std::string& name, const lock_options& how)
 {
     started op;
-    mutex(locks, name, how).async_try_lock(told_lease(op));
+    mutex(locks, name, how).async_try_lock(stored_lease(op));
     return op;
 }
 
@@ -110,7 +110,7 @@ started test_client::lock_for(milliseconds patience, const std::string& name,
                               const lock_options& how)
 {
     started op;
-    mutex(locks, name, how).async_try_lock_for(patience, told_lease(op));
+    mutex(locks, name, how).async_try_lock_for(patience, stored_lease(op));
     return op;
 }
 
@@ -121,9 +121,9 @@ lease test_client::take(const std::string& name, const lock_options& how)
     return std::move(op.lease());
 }
 
-lease test_client::enter(const std::string& name, const lock_options& how, const owner& who)
+lease test_client::enter(const std::string& name, const lock_options& how, const owner& holder)
 {
-    const started op = lock(name, how, who);
+    const started op = lock(name, how, holder);
     test::run_until(context, op);
     return std::move(op.lease());
 }
@@ -131,7 +131,7 @@ lease test_client::enter(const std::string& name, const lock_options& how, const
 started test_client::release(lease& held)
 {
     started op;
-    held.async_release(told_code(op));
+    held.async_release(stored_code(op));
     return op;
 }
 
@@ -145,14 +145,14 @@ error_code test_client::released(lease& held)
 started test_client::wait_lost(lease& held)
 {
     started op;
-    held.async_wait_lost(told_code(op));
+    held.async_wait_lost(stored_code(op));
     return op;
 }
 
 started test_client::shut_down()
 {
     started op;
-    locks.async_shutdown(told_code(op));
+    locks.async_shutdown(stored_code(op));
     return op;
 }
 

@@ -61,13 +61,14 @@ public:
     test_client(asio::io_context& context, std::shared_ptr<store> from);
 
     started lock(const std::string& name, const lock_options& how);
-    started lock(const std::string& name, const lock_options& how, const owner& who);
+    started lock(const std::string& name, const lock_options& how, const owner& holder);
     started try_lock(const std::string& name, const lock_options& how);
     started lock_for(milliseconds patience, const std::string& name, const lock_options& how);
 
     /// Runs the context until the lease is acquired. Throws if it is not.
     [[nodiscard]] lease take(const std::string& name, const lock_options& how);
-    [[nodiscard]] lease enter(const std::string& name, const lock_options& how, const owner& who);
+    [[nodiscard]] lease enter(const std::string& name, const lock_options& how,
+                              const owner& holder);
 
     started release(lease& held);
     error_code released(lease& held); ///< Runs the context until completion.

@@ -247,15 +247,15 @@ BOOST_AUTO_TEST_CASE(F6_retried_reentrant_acquisition_counts_once)
 {
     wire_site s;
     lease first = s.a.take("lock", leased(long_time));
-    const owner who = first.share_owner();
+    const owner shared = first.share_owner();
     s.proxy.forward_then_reset("lock");
-    const started op = s.a.lock("lock", leased(long_time), who);
+    const started op = s.a.lock("lock", leased(long_time), shared);
     run_until(s.context, op);
     BOOST_TEST(op.lease().valid());
     BOOST_TEST(s.a.stats().disconnects == 1u);
-    s.eventually([&] { return s.fields("lock").at(who.id()) == "2"; });
+    s.eventually([&] { return s.fields("lock").at(shared.id()) == "2"; });
     BOOST_TEST(s.a.released(op.lease()) == success);
-    s.eventually([&] { return s.fields("lock").at(who.id()) == "1"; });
+    s.eventually([&] { return s.fields("lock").at(shared.id()) == "1"; });
     BOOST_TEST(first.valid());
     BOOST_TEST(s.a.released(first) == success);
     s.await_clean("lock");
@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(F7_repeated_release_does_not_affect_the_next_owner)
     // The fast path finds a waiter, and does nothing.
     const bool native = tested_layout() == redis_config::key_layout::native;
     s.proxy.forward_then_reset(native ? redis_store::of_native().leave.sha
-                                      : redis_store::of_line().leave.sha);
+                                      : redis_store::of_queue().leave.sha);
     const started op = s.a.release(held);
     run_until(s.context, waiter); // the next owner holds it before the repetition
     s.proxy.accept();

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(O2_renewal_does_not_extend_a_lock_of_another_owner)
     lease held = a.take("lock", leased(1500ms));
     const started lost = a.wait_lost(held);
     s.raw.done({"DEL", "lock"});
-    s.foreign_lock("lock", 60s);
+    s.external_lock("lock", 60s);
     run_until(s.context, lost);
     BOOST_TEST(lost.code() == error_code(errc::lost));
     BOOST_TEST(!held.valid());
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_before_the_loss_is_detected_fails)
     BOOST_TEST(gone.code() == error_code(errc::lost));
     BOOST_TEST(!s.exists("lock"));
 
-    s.foreign_lock("lock", 60s);
+    s.external_lock("lock", 60s);
     const started foreign = a.lock("lock", leased(long_time), who);
     run_until(s.context, foreign);
     BOOST_TEST(foreign.code() == error_code(errc::lost));

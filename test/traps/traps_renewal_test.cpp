@@ -269,20 +269,20 @@ BOOST_AUTO_TEST_CASE(R8_every_operation_can_be_called_in_the_handler_of_a_loss)
     started released;
     started entered;
     started again;
-    bool told = false;
+    bool reported = false;
     held.async_wait_lost([&](error_code code) {
         BOOST_TEST(code == error_code(errc::lost));
         BOOST_TEST(!held.valid());
         BOOST_TEST(held.fence() > 0u);
         BOOST_TEST(a.stats().held == 0u);
-        const owner who = held.share_owner();
-        entered = a.lock("lock", leased(long_time), who);
+        const owner shared = held.share_owner();
+        entered = a.lock("lock", leased(long_time), shared);
         released = a.release(held);
         again = a.lock("lock", leased(long_time));
-        told = true;
+        reported = true;
     });
     s.raw.done({"DEL", "lock"});
-    run_until(s.context, [&] { return told; }, ample);
+    run_until(s.context, [&] { return reported; }, ample);
     run_until(s.context, released);
     BOOST_TEST(released.code() == error_code(errc::lost));
     run_until(s.context, entered);

@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(P3_shutdown_ends_waiters_and_releases_leases)
     redis_fixture s;
     test_client a(s.context, s.direct());
     test_client b(s.context, s.direct());
-    s.foreign_lock("foreign", long_time);
+    s.external_lock("foreign", long_time);
     std::deque<lease> held;
     std::deque<started> lost;
     std::deque<started> waiters;
@@ -498,7 +498,7 @@ BOOST_AUTO_TEST_CASE(P3_shutdown_waits_for_an_outstanding_acquire)
     fault_proxy proxy(s.server);
     test_client a(s.context, redis_fixture::through(proxy));
     a.await_connected();
-    s.foreign_lock("foreign", long_time);
+    s.external_lock("foreign", long_time);
     proxy.stall_requests();
     const started waiter = a.lock("foreign", leased(long_time));
     run_until(s.context, [&] { return a.stats().acquires_sent == 1; }, ample);
@@ -540,7 +540,7 @@ BOOST_AUTO_TEST_CASE(P3_shutdown_ends_without_a_responsive_server)
 BOOST_AUTO_TEST_CASE(P3_locks_expire_after_the_context_ended)
 {
     redis_fixture s;
-    s.foreign_lock("foreign", long_time);
+    s.external_lock("foreign", long_time);
     lease held;
     started op;
     {

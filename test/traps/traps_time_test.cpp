@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(C4_extreme_wait_limits_do_not_overflow)
     redis_fixture s;
     test_client a(s.context, s.direct());
     a.await_connected();
-    s.foreign_lock("lock", long_time);
+    s.external_lock("lock", long_time);
     for (const auto patience : {milliseconds::min(), -1ms, 0ms}) {
         const started op = a.lock_for(patience, "lock", leased(long_time));
         run_until(s.context, op);
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(C4_lease_time_does_not_grow_with_each_attempt)
     fault_proxy proxy(s.server);
     test_client a(s.context, redis_fixture::through(proxy));
     a.await_connected();
-    s.foreign_lock("lock", long_time);
+    s.external_lock("lock", long_time);
     lock_options how = leased(5s);
     how.backoff_floor = 5ms;
     how.backoff_ceiling = 10ms;
@@ -242,18 +242,18 @@ BOOST_AUTO_TEST_CASE(C5_lock_never_exists_without_a_ttl)
             for (const started* each : {&first, &rival, &second}) {
                 if (!each->has_lease())
                     continue;
-                test_client& who = each == &rival ? b : a;
+                test_client& client = each == &rival ? b : a;
                 if (round == 1) {
-                    const auto seen = who.count(kind::renewed);
-                    key.until([&] { return who.count(kind::renewed) > seen + 1; });
+                    const auto seen = client.count(kind::renewed);
+                    key.until([&] { return client.count(kind::renewed) > seen + 1; });
                 }
                 if (round == 5) {
-                    const started again = who.lock("lock", how, each->lease().share_owner());
+                    const started again = client.lock("lock", how, each->lease().share_owner());
                     key.until([&] { return again.done(); });
-                    const started out = who.release(again.lease());
+                    const started out = client.release(again.lease());
                     key.until([&] { return out.done(); });
                 }
-                const started out = who.release(each->lease());
+                const started out = client.release(each->lease());
                 key.until([&] { return out.done(); });
                 ++served;
             }
@@ -346,7 +346,7 @@ BOOST_AUTO_TEST_CASE(fences_rise_across_handoffs_and_later_grants)
     test_client a(s.context, s.direct());
     test_client b(s.context, s.direct());
     std::uint64_t newest = 0;
-    std::uint64_t handed_over = 0;
+    std::uint64_t handed_off = 0;
     for (int round = 0; round < 5; ++round) {
         std::deque<started> waiting;
         for (int i = 0; i < 50; ++i)
@@ -364,9 +364,9 @@ BOOST_AUTO_TEST_CASE(fences_rise_across_handoffs_and_later_grants)
         BOOST_TEST(other.fence() > newest);
         newest = other.fence();
         BOOST_TEST(b.released(other) == success);
-        handed_over = a.stats().handed_over;
+        handed_off = a.stats().handed_off;
     }
-    BOOST_TEST(handed_over > 50u);
+    BOOST_TEST(handed_off > 50u);
 }
 
 BOOST_AUTO_TEST_CASE(fences_rise_after_an_old_snapshot)

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(W3_waiter_acquires_an_expired_lock_without_a_message)
     redis_fixture s;
     test_client b(s.context, s.direct());
     b.await_connected();
-    s.foreign_lock("lock", 700ms);
+    s.external_lock("lock", 700ms);
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
     BOOST_TEST(!waiter.done());
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(P1_client_without_wake_ups_polls_rarely_for_all_its_waiters
     settings.password = "secret";
     test_client b(s.context, settings);
     b.await_connected();
-    s.foreign_lock("lock", 2s);
+    s.external_lock("lock", 2s);
     std::deque<started> waiters;
     for (int i = 0; i < 50; ++i)
         waiters.push_back(b.lock("lock", leased(long_time)));
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(P1_client_without_wake_ups_polls_rarely_for_all_its_waiters
     BOOST_TEST(commands < 40u * 12); // including the commands inside the scripts
 }
 
-BOOST_AUTO_TEST_CASE(P1_commands_per_handover_are_bounded)
+BOOST_AUTO_TEST_CASE(P1_commands_per_handoff_are_bounded)
 {
     constexpr std::size_t clients = 8;
     redis_fixture s;
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(P2_number_of_channels_returns_to_zero,
     test_client b(s.context, s.direct());
     b.await_connected();
     for (int i = 0; i < names; ++i)
-        s.foreign_lock("lock" + std::to_string(i), long_time);
+        s.external_lock("lock" + std::to_string(i), long_time);
     const auto connections = std::stoi(s.raw.info("clients").at("connected_clients"));
     std::deque<started> waiters;
     for (int i = 0; i < names; ++i)
@@ -327,7 +327,7 @@ BOOST_AUTO_TEST_CASE(redisson_clients_wake_and_are_woken,
     test_client a(s.context, s.direct());
     a.await_connected();
 
-    s.foreign_lock("lock", long_time, "3b5c8f5e-0000-4000-8000-000000000000:42");
+    s.external_lock("lock", long_time, "3b5c8f5e-0000-4000-8000-000000000000:42");
     const started waiter = a.lock("lock", patient(long_time));
     s.eventually([&] { return s.raw.subscribers(channel_of("lock")) == 2; });
     a.await_count(kind::waiting, looks());
@@ -406,18 +406,18 @@ BOOST_AUTO_TEST_CASE(external_client_gets_one_turn_and_not_the_next,
     };
     std::int64_t left = 0;
     for (int i = 0; i < 20 && left <= 0; ++i) { // until the machine was fast enough
-        s.foreign_lock("lock", long_time, before);
+        s.external_lock("lock", long_time, before);
         const started waiter = b.lock("lock", looks_often);
         s.await_watchers("lock");
         const resp_value open = s.raw.command(
-            {"EVAL", std::string(redis_store::of_line().leave.text), "4", "lock",
+            {"EVAL", std::string(redis_store::of_queue().leave.text), "4", "lock",
              "redisson_lock_token:{lock}", "leasehold:line:{lock}", "leasehold:waiters:{lock}",
              before, "", channel_of("lock"), "leasehold:turn:", "1000"});
         BOOST_TEST_REQUIRE(open.items.at(0).number == 5);
         const std::int64_t end = server_us() + 1'000'000;
         // The waiter is subscribed from the start, to receive the release of the external client.
         s.eventually([&] { return s.raw.subscribers(channel_of("lock")) == 1; });
-        s.foreign_lock("lock", long_time, external_owner);
+        s.external_lock("lock", long_time, external_owner);
         // The first waiter finds the lock held, and is then no longer kept out.
         s.eventually([&] {
             const auto all = s.raw.strings({"HVALS", "leasehold:waiters:{lock}"});
@@ -486,7 +486,7 @@ BOOST_AUTO_TEST_CASE(C6_wait_limit_includes_subscribing)
     fault_proxy proxy(s.server);
     test_client b(s.context, redis_fixture::through(proxy));
     b.await_connected();
-    s.foreign_lock("lock", long_time);
+    s.external_lock("lock", long_time);
     const started waiter = b.lock_for(400ms, "lock", patient(long_time));
     b.await_count(kind::waiting);
     proxy.stall(); // the subscription is not confirmed
@@ -503,7 +503,7 @@ BOOST_AUTO_TEST_CASE(C6_limit_of_zero_is_one_try)
     redis_fixture s;
     test_client b(s.context, s.direct());
     b.await_connected();
-    s.foreign_lock("lock", long_time);
+    s.external_lock("lock", long_time);
     const started once = b.lock_for(0ms, "lock", leased(long_time));
     run_until(s.context, once);
     BOOST_TEST(once.code() == error_code(errc::held));

@@ -192,11 +192,11 @@ void jobs::two_in_turns(measurements& to)
         co_await within.warm_up(settings_.prefix + "shared");
         within.begin();
         for (std::size_t i = 0; i < 2; ++i)
-            within.spawn(in_turns(within, i, settings_.prefix + "shared", released, to.handover));
+            within.spawn(in_turns(within, i, settings_.prefix + "shared", released, to.handoff));
     };
     within.spawn(all());
     const double seconds = within.run();
-    to.handovers_a_second = static_cast<double>(to.handover.size()) / seconds;
+    to.handoffs_a_second = static_cast<double>(to.handoff.size()) / seconds;
     signal_ = within.signal();
 }
 

@@ -64,8 +64,8 @@ std::string as_text(const measurements& of)
         text += "  servers   " + fixed(*of.server_microseconds, 1) + " µs of CPU time and " +
                 fixed(of.server_commands.value_or(0), 1) + " commands for each\n";
     text += "one lock, two clients in turn\n";
-    text += "  handoff   " + described(of.handover) + "\n";
-    text += "  together  " + fixed(of.handovers_a_second, 0) + " a second\n";
+    text += "  handoff   " + described(of.handoff) + "\n";
+    text += "  together  " + fixed(of.handoffs_a_second, 0) + " a second\n";
     return text;
 }
 
@@ -85,8 +85,8 @@ std::string as_json(const measurements& of)
     add(to, "server_commands_per_lock", of.server_commands);
     to.end_object();
     to.key("handover").begin_object();
-    add(to, "time", of.handover);
-    to.key("per_second").number(of.handovers_a_second);
+    add(to, "time", of.handoff);
+    to.key("per_second").number(of.handoffs_a_second);
     to.end_object();
     to.end_object();
     return to.str() + "\n";

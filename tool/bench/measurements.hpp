@@ -48,8 +48,8 @@ struct measurements
     std::optional<double> server_commands{};
 
     /// Two clients share one lock: from the call of the release until the other one holds it.
-    durations handover{};
-    double handovers_a_second = 0;
+    durations handoff{};
+    double handoffs_a_second = 0;
 };
 
 [[nodiscard]] std::string as_text(const measurements& of);

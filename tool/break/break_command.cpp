@@ -39,7 +39,7 @@ const char* name_of(break_outcome result)
 {
     switch (result) {
     case break_outcome::freed: return "freed";
-    case break_outcome::passed_on: return "passed_on";
+    case break_outcome::granted_next: return "passed_on";
     case break_outcome::other_owner: return "other_owner";
     case break_outcome::not_held: break;
     }
@@ -96,7 +96,7 @@ private:
         if (!done.next.empty())
             out.key("next").text(done.next);
         if (done.before.kind != lock_kind::native)
-            out.key("told").number(static_cast<std::int64_t>(done.told));
+            out.key("told").number(static_cast<std::int64_t>(done.notified));
         if (where_is_quorum(done))
             out.key("members").number(static_cast<std::int64_t>(done.members));
         return out.end_object().str();
@@ -115,13 +115,14 @@ private:
             std::string text = "removed " + name + " of " + holder_text(done.before);
             if (where_is_quorum(done))
                 text += ", at " + std::to_string(done.members) + " members";
-            text += done.told > 0 ? "; it is free; notified " + std::to_string(done.told) +
-                                        (done.told == 1 ? " waiting client" : " waiting clients")
-                                  : std::string("; it is free and has no waiters");
+            text += done.notified > 0
+                        ? "; it is free; notified " + std::to_string(done.notified) +
+                              (done.notified == 1 ? " waiting client" : " waiting clients")
+                        : std::string("; it is free and has no waiters");
             print(text + "\n");
             return;
         }
-        case break_outcome::passed_on:
+        case break_outcome::granted_next:
             print("removed " + name + " of " + holder_text(done.before) +
                   "; the next waiter holds it" +
                   (done.next.empty() ? std::string() : ", " + detail::printable(done.next)) + "\n");

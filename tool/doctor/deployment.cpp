@@ -113,7 +113,7 @@ bool has_failed(const node& of)
            of.flags.find("nofailover") == of.flags.npos;
 }
 
-void judge_nodes(const std::map<std::string, node>& all, const std::string& told_by, findings& to)
+void judge_nodes(const std::map<std::string, node>& all, const std::string& reporter, findings& to)
 {
     std::map<std::string, int> replicas;
     for (const auto& [id, each] : all) {
@@ -126,7 +126,7 @@ void judge_nodes(const std::map<std::string, node>& all, const std::string& told
         masters += serves;
         if (has_failed(each))
             add(to, serves ? level::problem : level::warning, "cluster", each.address,
-                "the node is down (" + each.flags + "), reports " + told_by,
+                "the node is down (" + each.flags + "), reports " + reporter,
                 serves ? "The locks of its slots cannot be acquired or renewed."
                        : "It cannot take over.",
                 "See the node's log. Use CLUSTER FORGET for a node that was removed.");
@@ -137,7 +137,7 @@ void judge_nodes(const std::map<std::string, node>& all, const std::string& told
     }
     if (masters < 3)
         add(to, level::warning, "cluster", {},
-            std::to_string(masters) + " master(s) serve slots, reports " + told_by,
+            std::to_string(masters) + " master(s) serve slots, reports " + reporter,
             "A replica takes over only if a majority of the masters agrees.",
             "Use three masters or more.");
 }

@@ -67,7 +67,7 @@ public:
         : ask_(std::move(ask)), name_(name)
     {
         native::value_of(owner, value_);
-        native::line_key(name, line_);
+        native::queue_key(name, line_);
         native::waiters_key(name, waiters_);
         native::entries_key(name, entries_);
         fence_ = native::fence_key;
@@ -87,7 +87,7 @@ public:
             }
             const std::int64_t status = status_of(ask_(leave(entry)));
             if (status == 1 || status == 4) {
-                to.result = status == 4 ? break_outcome::passed_on : break_outcome::freed;
+                to.result = status == 4 ? break_outcome::granted_next : break_outcome::freed;
                 if (status == 4)
                     to.next = native::owner_of(ask_({"GET", name_}).text);
                 return;
@@ -123,18 +123,18 @@ private:
 void break_redisson(const ask_server& ask, const std::string& name, const std::string& owner,
                     bool cluster, break_result& to)
 {
-    std::string fence, line, waiters, channel, turns;
+    std::string fence, line, waiters, channel, grants;
     redis_store::fence_key(name, fence);
-    native::line_key(name, line);
+    native::queue_key(name, line);
     native::waiters_key(name, waiters);
     redis_store::release_channel(name, channel);
     if (cluster)
-        native::turn_channel_in(redis_store::slot_of(name), {}, turns);
+        native::grant_channel_in(redis_store::slot_of(name), {}, grants);
     else
-        native::turn_channel({}, turns);
+        native::grant_channel({}, grants);
     const auto leave = [&](const std::string& entry) {
-        return ask(eval(redis_store::of_line().leave, {name, fence, line, waiters},
-                        {owner, entry, channel, turns, "0"}));
+        return ask(eval(redis_store::of_queue().leave, {name, fence, line, waiters},
+                        {owner, entry, channel, grants, "0"}));
     };
     const std::string mark = owner + "/";
     int misses = 0;
@@ -154,16 +154,16 @@ void break_redisson(const ask_server& ask, const std::string& name, const std::s
         switch (status_of(left)) {
         case 1:
             to.result = break_outcome::freed;
-            to.told = static_cast<std::size_t>(std::max<std::int64_t>(status_of(left, 1), 0));
+            to.notified = static_cast<std::size_t>(std::max<std::int64_t>(status_of(left, 1), 0));
             return;
         case 4:
-            to.result = break_outcome::passed_on;
+            to.result = break_outcome::granted_next;
             for (const resp_value& field : ask({"HKEYS", name}).items)
                 if (field.text.find('/') == std::string::npos)
                     to.next = field.text;
             return;
         case 5: // the first waiter gets it after the turn of external clients
-            to.result = break_outcome::passed_on;
+            to.result = break_outcome::granted_next;
             to.next = native::owner_of(ask({"LINDEX", line, "0"}).text);
             return;
         case 0:
@@ -197,8 +197,8 @@ bool break_member(const ask_server& ask, const std::string& name, const std::str
             eval(redis_store::of_quorum().release, {name, entries, quorum::fence_key(name)},
                  {quorum::value_of(owner), entry, quorum::release_channel(name)}));
         if (status_of(left) == 1) {
-            to.told = std::max(
-                to.told, static_cast<std::size_t>(std::max<std::int64_t>(status_of(left, 1), 0)));
+            to.notified = std::max(to.notified, static_cast<std::size_t>(
+                                                    std::max<std::int64_t>(status_of(left, 1), 0)));
             return true;
         }
         if (status_of(left) == 0 && ++misses == most_misses)
@@ -247,7 +247,7 @@ break_result break_lock(servers& where, const std::string& name, const std::stri
     if (!found)
         return done;
     done.before = std::move(*found);
-    if (done.before.kind == lock_kind::foreign || done.before.kind == lock_kind::quorum)
+    if (done.before.kind == lock_kind::external || done.before.kind == lock_kind::quorum)
         throw usage_error("KEY '" + name +
                           "' is a lock of another kind; only its own client can release it");
     const ask_server ask = [&](const command_words& words) {

@@ -20,16 +20,16 @@ struct break_result
 {
     enum class outcome : std::uint8_t
     {
-        freed,       ///< The lock is free, and its waiters were notified.
-        passed_on,   ///< The next waiter holds it.
-        not_held,    ///< There was no lock. Nothing was changed.
-        other_owner, ///< Another owner holds it. Nothing was changed.
+        freed,        ///< The lock is free, and its waiters were notified.
+        granted_next, ///< The next waiter holds it.
+        not_held,     ///< There was no lock. Nothing was changed.
+        other_owner,  ///< Another owner holds it. Nothing was changed.
     };
     outcome result = outcome::not_held;
-    lock_state before{};     ///< The lock before the change; with `other_owner` its holder.
-    std::string next{};      ///< Passed on: the new owner.
-    std::size_t told = 0;    ///< Freed: the number of notified clients.
-    std::size_t members = 0; ///< The number of members of a quorum that had the lock.
+    lock_state before{};      ///< The lock before the change; with `other_owner` its holder.
+    std::string next{};       ///< Passed on: the new owner.
+    std::size_t notified = 0; ///< Freed: the number of notified clients.
+    std::size_t members = 0;  ///< The number of members of a quorum that had the lock.
 };
 
 /// Removes the lock of one owner with the scripts that release it: they compare and delete in one

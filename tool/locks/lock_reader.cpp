@@ -201,7 +201,7 @@ void lock_reader::scan(std::size_t place, const std::string& pattern, const char
 }
 
 void lock_reader::read_strings(const asker& ask, const std::vector<std::string>& names,
-                               std::vector<lock_state>& to, bool foreign)
+                               std::vector<lock_state>& to, bool external)
 {
     commands asked;
     for (const std::string& name : names)
@@ -215,9 +215,9 @@ void lock_reader::read_strings(const asker& ask, const std::vector<std::string>&
         if (said[i].is_error() || said[i].text.empty())
             continue;
         if (!read_value(said[i].text, found)) {
-            if (!foreign)
+            if (!external)
                 continue;
-            found.kind = lock_kind::foreign;
+            found.kind = lock_kind::external;
             found.owner = said[i].text;
         }
         (found.kind == lock_kind::quorum ? members : native_ones).push_back(std::move(found));
@@ -297,10 +297,10 @@ void lock_reader::read_native(const asker& ask, std::vector<lock_state>& locks)
     read_rest(
         ask, locks,
         [&](const lock_state& lock) -> commands {
-            if (lock.kind == lock_kind::foreign)
+            if (lock.kind == lock_kind::external)
                 return {};
             const std::string fence = native_fence_key(lock.name, in_cluster);
-            const std::string line = made_by(native::line_key, lock.name);
+            const std::string line = made_by(native::queue_key, lock.name);
             const std::string entries = made_by(native::entries_key, lock.name);
             commands asked{
                 {fence, {"GET", fence}}, {line, {"LLEN", line}}, {entries, {"HLEN", entries}}};
@@ -312,7 +312,7 @@ void lock_reader::read_native(const asker& ask, std::vector<lock_state>& locks)
             return asked;
         },
         [](lock_state& lock, const resp_value* said) {
-            if (lock.kind == lock_kind::foreign)
+            if (lock.kind == lock_kind::external)
                 return;
             lock.fence_at_most = read_fence(said[0]);
             lock.waiters = read_count(said[1]);
@@ -330,7 +330,7 @@ void lock_reader::read_redisson(const asker& ask, std::vector<lock_state>& locks
         [&](const lock_state& lock) -> commands {
             const std::string fence = made_by(redis_store::fence_key, lock.name);
             const std::string channel = made_by(redis_store::release_channel, lock.name);
-            const std::string line = made_by(native::line_key, lock.name);
+            const std::string line = made_by(native::queue_key, lock.name);
             return {{fence, {"GET", fence}},
                     {channel, {"PUBSUB", count, channel}},
                     {line, {"LLEN", line}}};
@@ -586,7 +586,7 @@ std::optional<lock_state> lock_reader::find(const std::string& name)
 
 void lock_reader::read_line(lock_state& of)
 {
-    const std::string line = made_by(native::line_key, of.name);
+    const std::string line = made_by(native::queue_key, of.name);
     const std::string waiters = made_by(native::waiters_key, of.name);
     // The times are by the clock of the server that keeps the queue.
     const answers said = all_of_them()(

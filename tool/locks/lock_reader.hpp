@@ -52,7 +52,7 @@ private:
     void scan(std::size_t place, const std::string& pattern, const char* type,
               const std::function<void(const std::vector<std::string>&)>& found);
     void read_strings(const asker& ask, const std::vector<std::string>& names,
-                      std::vector<lock_state>& to, bool foreign = false);
+                      std::vector<lock_state>& to, bool external = false);
     void read_hashes(const asker& ask, const std::vector<std::string>& names,
                      std::vector<lock_state>& to);
     void read_native(const asker& ask, std::vector<lock_state>& locks);

@@ -17,8 +17,8 @@ enum class lock_kind : std::uint8_t
 {
     native,
     redisson,
-    quorum,  ///< At the members of a quorum.
-    foreign, ///< A string of another library.
+    quorum,   ///< At the members of a quorum.
+    external, ///< A string of another library.
 };
 
 [[nodiscard]] constexpr const char* name_of(lock_kind kind) noexcept
@@ -27,7 +27,7 @@ enum class lock_kind : std::uint8_t
     case lock_kind::native: return "native";
     case lock_kind::redisson: return "redisson";
     case lock_kind::quorum: return "quorum";
-    case lock_kind::foreign: break;
+    case lock_kind::external: break;
     }
     return "foreign";
 }

@@ -185,7 +185,7 @@ std::string lock_details(const lock_state& lock)
             text.append(fit(label, 12)).append(value).append("\n");
     };
     line("name", printable(lock.name));
-    line("layout", lock.kind == lock_kind::foreign ? "of another library" : name_of(lock.kind));
+    line("layout", lock.kind == lock_kind::external ? "of another library" : name_of(lock.kind));
     line("owner", printable(lock.owner));
     line("client", lock.client);
     line("program", printable(lock.info.program));
@@ -204,12 +204,12 @@ std::string lock_details(const lock_state& lock)
     line("waiters", std::to_string(lock.waiters));
     for (std::size_t i = 0; i < lock.line.size(); ++i) {
         const lock_waiter& each = lock.line[i];
-        std::string who = printable(each.owner);
+        std::string waiter = printable(each.owner);
         if (const std::string process = process_text(each.info); !process.empty())
-            who.append(" (").append(process).append(")");
+            waiter.append(" (").append(process).append(")");
         if (!each.there)
-            who.append(", presence expired");
-        line("  " + std::to_string(i + 1), who);
+            waiter.append(", presence expired");
+        line("  " + std::to_string(i + 1), waiter);
     }
     return text;
 }

@@ -167,14 +167,14 @@ private:
         ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
         ::posix_spawnattr_setpgroup(&how, 0);
         ::posix_spawnattr_setsigmask(&how, &mask_);
-        told_.error = ::posix_spawnp(&leader_, words[0], nullptr, &how, words.data(),
-                                     environment.data());
+        outcome_.error = ::posix_spawnp(&leader_, words[0], nullptr, &how, words.data(),
+                                        environment.data());
         ::posix_spawnattr_destroy(&how);
-        if (told_.error == 0) {
+        if (outcome_.error == 0) {
             started_ = true;
             return;
         }
-        told_.how = outcome::kind::not_started;
+        outcome_.how = outcome::kind::not_started;
         finish();
     }
 
@@ -197,10 +197,10 @@ private:
                 continue;
             }
             leader_ended_ = true;
-            told_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status)
-                                                : ended_by_signal + WTERMSIG(status);
+            outcome_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status)
+                                                   : ended_by_signal + WTERMSIG(status);
             // The rest must not outlive the command.
-            told_.remainder = static_cast<unsigned>(end_gently());
+            outcome_.remainder = static_cast<unsigned>(end_gently());
             hurry();
         }
     }
@@ -213,11 +213,11 @@ private:
             return;
         }
         terminal_.take_back();
-        outcome told;
-        told.how = outcome::kind::stopped;
-        told.stop_signal = signal;
-        told.by_terminal = terminal_.exists() && signal != SIGSTOP;
-        link_.tell(told);
+        outcome stopped;
+        stopped.how = outcome::kind::stopped;
+        stopped.stop_signal = signal;
+        stopped.by_terminal = terminal_.exists() && signal != SIGSTOP;
+        link_.tell(stopped);
     }
 
     void keep_deadline()
@@ -227,18 +227,18 @@ private:
         const clock::time_point now = clock::now();
         const deadline_page::moments until = page_.get();
         if (now >= std::min(until.kill_at, latest_)) {
-            told_.asked = told_.asked || now >= until.kill_at;
-            told_.killed = killing_ = true;
+            outcome_.asked = outcome_.asked || now >= until.kill_at;
+            outcome_.killed = killing_ = true;
             const reach done = deliver(SIGKILL);
             kill_again_at_ = now + (done.count != 0 ? between_kills : between_looks);
             // The remaining processes cannot be ended, and there is no lease to wait for.
             if (done.count == 0 && !done.denied.empty() && (now >= until.kill_at || !supervised_)) {
-                told_.unended = static_cast<unsigned>(done.denied.size());
+                outcome_.unended = static_cast<unsigned>(done.denied.size());
                 finish();
             }
         }
-        else if (now >= until.term_at && !told_.asked) {
-            told_.asked = true;
+        else if (now >= until.term_at && !outcome_.asked) {
+            outcome_.asked = true;
             // A command that got TERM must end, even if the lease is renewed later.
             latest_ = std::min(latest_, until.kill_at);
             end_gently();
@@ -281,7 +281,7 @@ private:
             return;
         const deadline_page::moments until = page_.get();
         clock::time_point next = std::min(until.kill_at, latest_);
-        if (!told_.asked)
+        if (!outcome_.asked)
             next = std::min(next, until.term_at);
         if (killing_)
             next = kill_again_at_;
@@ -298,7 +298,7 @@ private:
     {
         over_ = true;
         terminal_.take_back();
-        link_.tell(told_);
+        link_.tell(outcome_);
     }
 
     static void drain(int file) noexcept
@@ -315,7 +315,7 @@ private:
     int children_ = -1;
     int timer_ = -1;
     pid_t leader_ = 0; ///< And its process group.
-    outcome told_;
+    outcome outcome_;
     terminal terminal_;
     std::set<pid_t> reported_; ///< Processes that cannot be signalled.
     clock::time_point latest_ = clock::time_point::max();

@@ -60,17 +60,17 @@ void guardian_link::forward(int signal) const noexcept
     send({message, sizeof(message)});
 }
 
-bool guardian_link::receive(outcome& told) const noexcept
+bool guardian_link::receive(outcome& to) const noexcept
 {
     static_assert(std::is_trivially_copyable_v<outcome>);
     const auto read = [&] {
-        return uninterrupted([&] { return ::recv(socket_, &told, sizeof(told), 0); });
+        return uninterrupted([&] { return ::recv(socket_, &to, sizeof(to), 0); });
     };
     ssize_t size = read();
     // The other end was closed before it had read everything; its messages can still be read.
     if (size < 0 && errno == ECONNRESET)
         size = read();
-    return size == static_cast<ssize_t>(sizeof(told));
+    return size == static_cast<ssize_t>(sizeof(to));
 }
 
 std::string guardian_link::receive_order() const

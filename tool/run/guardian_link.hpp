@@ -60,7 +60,7 @@ public:
     void look() const noexcept;
     void forward(int signal) const noexcept;
     /// Returns false if the guardian has ended without a report.
-    [[nodiscard]] bool receive(outcome& told) const noexcept;
+    [[nodiscard]] bool receive(outcome& to) const noexcept;
     /// @}
 
     /// @name The guardian's end

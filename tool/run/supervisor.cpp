@@ -275,35 +275,35 @@ asio::awaitable<int> supervisor::run_command()
     keep_page();
     guardian_.link().start(environment());
     watch_leases();
-    outcome told;
-    bool heard = true;
+    outcome result;
+    bool received = true;
     do {
         error_code failed;
         co_await reports_.async_wait(asio::posix::stream_descriptor::wait_read,
                                      asio::redirect_error(asio::use_awaitable, failed));
-        heard = guardian_.link().receive(told);
-        if (heard && told.how == outcome::kind::stopped)
-            tell_stop(told);
-    } while (heard && told.how == outcome::kind::stopped);
+        received = guardian_.link().receive(result);
+        if (received && result.how == outcome::kind::stopped)
+            tell_stop(result);
+    } while (received && result.how == outcome::kind::stopped);
     std::size_t unended = 0;
-    if (!heard)
+    if (!received)
         unended = co_await end_orphans();
     running_ = false;
     last_moment_.cancel();
-    if (heard)
-        co_return exit_code_of(told);
+    if (received)
+        co_return exit_code_of(result);
     say("the guardian has ended; the command was ended");
     co_return unended != 0 ? exit_code_of_unended(unended) : internal_failure;
 }
 
-void supervisor::tell_stop(const outcome& told)
+void supervisor::tell_stop(const outcome& result)
 {
-    say("the command is stopped (" + name_of_stop(told.stop_signal) + ")" +
-        (told.by_terminal ? ", and so is its job; the locks are not renewed while it is stopped"
-                          : "; the locks are held until it continues and ends"));
+    say("the command is stopped (" + name_of_stop(result.stop_signal) + ")" +
+        (result.by_terminal ? ", and so is its job; the locks are not renewed while it is stopped"
+                            : "; the locks are held until it continues and ends"));
     // The terminal stops all processes of a job, and the shell gets its terminal back.
-    if (told.by_terminal)
-        ::kill(0, told.stop_signal);
+    if (result.by_terminal)
+        ::kill(0, result.stop_signal);
 }
 
 /// The guardian has ended, and its children are now children of this process.
@@ -436,7 +436,7 @@ void supervisor::begin_wait(const std::string& key)
 {
     waits_for_ = key;
     holder_ = {};
-    told_reasons_.clear();
+    reported_reasons_.clear();
     reason_ = "server " + servers_of(redis_config(settings_.url)) + ": no reply yet";
     keep_explaining();
 }
@@ -463,7 +463,7 @@ void supervisor::keep_explaining()
 
 void supervisor::tell_reason()
 {
-    if (told_reasons_.insert(reason_).second)
+    if (reported_reasons_.insert(reason_).second)
         say("waiting for " + in_quotes(waits_for_) + ": " + reason_);
 }
 
@@ -549,19 +549,19 @@ int supervisor::exit_code_of_unended(std::size_t processes)
     return not_ended;
 }
 
-int supervisor::exit_code_of(const outcome& told) const
+int supervisor::exit_code_of(const outcome& result) const
 {
-    if (told.unended != 0)
-        return exit_code_of_unended(told.unended);
-    if (told.how == outcome::kind::not_started) {
-        say(settings_.command.front() + ": " + std::generic_category().message(told.error));
-        return exit_code_of_start(told.error);
+    if (result.unended != 0)
+        return exit_code_of_unended(result.unended);
+    if (result.how == outcome::kind::not_started) {
+        say(settings_.command.front() + ": " + std::generic_category().message(result.error));
+        return exit_code_of_start(result.error);
     }
-    if (told.remainder != 0)
-        say("ended processes that the command left behind: " + std::to_string(told.remainder));
-    if ((told.asked || overdue_) && !lost_)
+    if (result.remainder != 0)
+        say("ended processes that the command left behind: " + std::to_string(result.remainder));
+    if ((result.asked || overdue_) && !lost_)
         say("not renewed in time; the command was ended before the lease expired");
-    return told.asked || overdue_ || lost_ ? lost : told.exit_code;
+    return result.asked || overdue_ || lost_ ? lost : result.exit_code;
 }
 
 } // namespace leasehold::tool

@@ -63,7 +63,7 @@ private:
     void keep_explaining();
     void tell_reason();
     /// @}
-    static void tell_stop(const outcome& told);
+    static void tell_stop(const outcome& result);
     void watch_leases();
     /// Writes the deadlines of the leases to the page.
     void keep_page();
@@ -71,7 +71,7 @@ private:
     void end_by_own_hand_at(clock::time_point when);
     void end_by_own_hand();
     [[nodiscard]] std::vector<std::string> environment() const;
-    [[nodiscard]] int exit_code_of(const outcome& told) const;
+    [[nodiscard]] int exit_code_of(const outcome& result) const;
     [[nodiscard]] static int exit_code_of_unended(std::size_t processes);
 
     const run_settings& settings_;
@@ -90,7 +90,7 @@ private:
     diagnostics holder_{};            ///< The holder of that key, as the first try has found it.
     std::string failure_{};           ///< The last error of the store; empty: it works.
     std::string reason_{};
-    std::set<std::string> told_reasons_{};
+    std::set<std::string> reported_reasons_{};
     int stopped_by_ = 0;  ///< The signal that ended the wait.
     bool trying_ = false; ///< During the try before the wait.
     bool running_ = false;

@@ -126,7 +126,7 @@ public:
     /// @{
     void began(std::string_view name) noexcept override;
     void acquired(std::string_view name, std::uint64_t fence, duration waited,
-                  bool handed_over) noexcept override;
+                  bool handed_off) noexcept override;
     void not_acquired(std::string_view name, error_code why, duration waited,
                       const diagnostics& details) noexcept override;
     void contended(std::string_view name, std::string_view holder,
@@ -140,7 +140,7 @@ public:
     void lost(std::string_view name, std::uint64_t fence, duration held, error_code reason,
               const diagnostics& details) noexcept override;
     void released(std::string_view name, std::uint64_t fence, duration held) noexcept override;
-    void passed_on(std::string_view name) noexcept override;
+    void granted_next(std::string_view name) noexcept override;
     void answered(store_request request, duration took, error_code why) noexcept override;
     void connected() noexcept override;
     void disconnected(error_code why) noexcept override;

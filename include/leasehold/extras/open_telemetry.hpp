@@ -48,11 +48,11 @@ public:
 
     /// Ends the span of a wait.
     void acquired(std::string_view name, std::uint64_t fence, duration waited,
-                  bool handed_over) noexcept override
+                  bool handed_off) noexcept override
     {
         emit("lock.wait", name, waited, [&](opentelemetry::trace::Span& span) {
             span.SetAttribute("lock.fence", signed_fence(fence));
-            span.SetAttribute("lock.handed_over", handed_over);
+            span.SetAttribute("lock.handed_over", handed_off);
         });
     }
 

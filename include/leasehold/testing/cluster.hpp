@@ -98,16 +98,16 @@ public:
     [[nodiscard]] std::uint64_t stale_answers() const noexcept;
 
     /// Sets the function that is called at each promotion. An empty function removes it.
-    void on_promotion(std::function<void(const promotion&)> told);
+    void on_promotion(std::function<void(const promotion&)> handler);
 
     /// Called when a host has requested the map of the slots from a node, with the name of the
     /// host.
-    void on_asked(std::function<void(std::string_view host)> told);
+    void on_map_request(std::function<void(std::string_view host)> handler);
 
     /// Called when an acquire that a node has redirected arrives again, within the time of the
     /// first one. `later` is the difference between the limits of the two requests.
     void on_redirected(
-        std::function<void(std::string_view name, std::string_view owner, duration later)> told);
+        std::function<void(std::string_view name, std::string_view owner, duration later)> handler);
 
     /// For the library itself.
     [[nodiscard]] impl::cluster_state& state() const noexcept { return *state_; }

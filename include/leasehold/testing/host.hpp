@@ -155,10 +155,10 @@ public:
     void reset_connections(const server& to);
 
     /// Loses every published release for `how_long`, and no other message.
-    void lose_hints(duration how_long);
+    void lose_wakeups(duration how_long);
 
     /// Sends a wake-up to the clients on this host, although the name was not released.
-    void false_hint(std::string_view name);
+    void false_wakeup(std::string_view name);
 
     /// The faults that this host has had so far.
     [[nodiscard]] const testing::mishaps& mishaps() const noexcept;

@@ -24,15 +24,15 @@ struct conditions
     /// The longest delay.
     duration delay_ceiling = std::chrono::milliseconds(2);
 
-    rate loss = 0;          ///< The request never arrives; the connection stays open.
-    rate reply_loss = 0;    ///< The commands are executed, the replies never arrive; it stays open.
-    rate duplication = 0;   ///< The request is executed twice, as if a proxy repeats it.
-    rate reordering = 0;    ///< A delay of up to a second; other connections overtake it.
-    rate reset_before = 0;  ///< The connection is reset, and the request never arrives.
-    rate reset_after = 0;   ///< Reset after some or all of the commands, within the replies.
-    rate hint_loss = 0;     ///< A published release does not arrive.
-    rate hint_doubling = 0; ///< A published release arrives twice.
-    rate slow = 0;          ///< The message and all that follow it take `slow_delay`.
+    rate loss = 0;         ///< The request never arrives; the connection stays open.
+    rate reply_loss = 0;   ///< The commands are executed, the replies never arrive; it stays open.
+    rate duplication = 0;  ///< The request is executed twice, as if a proxy repeats it.
+    rate reordering = 0;   ///< A delay of up to a second; other connections overtake it.
+    rate reset_before = 0; ///< The connection is reset, and the request never arrives.
+    rate reset_after = 0;  ///< Reset after some or all of the commands, within the replies.
+    rate wakeup_loss = 0;  ///< A published release does not arrive.
+    rate wakeup_doubling = 0; ///< A published release arrives twice.
+    rate slow = 0;            ///< The message and all that follow it take `slow_delay`.
     /// The delay of a `slow` message.
     duration slow_delay = std::chrono::seconds(3);
 
@@ -52,9 +52,9 @@ struct mishaps
     std::uint64_t redirected = 0;       ///< By a node of a cluster: MOVED, ASK, TRYAGAIN and so on.
     std::uint64_t connects_failed = 0;  ///< Failed attempts to connect.
     std::uint64_t connections_lost = 0; ///< Resets, restarts, and replies that timed out.
-    std::uint64_t hints = 0;            ///< Published releases that arrived at a watching client.
-    std::uint64_t hints_lost = 0;       ///< Published releases that did not arrive.
-    std::uint64_t hints_doubled = 0;    ///< Published releases that arrived twice.
+    std::uint64_t wakeups = 0;          ///< Published releases that arrived at a watching client.
+    std::uint64_t wakeups_lost = 0;     ///< Published releases that did not arrive.
+    std::uint64_t wakeups_doubled = 0;  ///< Published releases that arrived twice.
     std::uint64_t tasks_held_up = 0;    ///< Delayed while the host was paused or suspended.
 };
 

@@ -122,10 +122,10 @@ public:
 
     /// An external client tries once to acquire the lock: `SET name value NX PX`. Returns the
     /// value. Empty if the lock is held, or if the server does not serve.
-    std::string take_as_stranger(std::string_view name, milliseconds lease);
+    std::string acquire_externally(std::string_view name, milliseconds lease);
 
     /// The external client releases the lock. False if the lock has another value.
-    bool leave_as_stranger(std::string_view name, std::string_view value);
+    bool release_externally(std::string_view name, std::string_view value);
 
     /// Stops the server. Requests wait, and are executed later even if their sender is gone.
     void stall(duration how_long);
@@ -172,7 +172,7 @@ public:
     /// The number of held locks.
     [[nodiscard]] std::size_t locks() const;
     /// The number of owners in the queue of the name.
-    [[nodiscard]] std::size_t in_line(std::string_view name) const;
+    [[nodiscard]] std::size_t queue_length(std::string_view name) const;
     /// The time of its clock.
     [[nodiscard]] std::chrono::microseconds time() const noexcept;
     /// The number of connections that watch a name.
@@ -181,28 +181,29 @@ public:
     [[nodiscard]] std::uint64_t commands() const noexcept;
 
     /// Sets the function that is called at each grant, in order. An empty function removes it.
-    void on_grant(std::function<void(const grant&)> told);
+    void on_grant(std::function<void(const grant&)> handler);
 
     /// Called when an owner frees a lock, but not when it expires or is deleted.
-    void on_free(std::function<void(std::string_view name)> told);
+    void on_free(std::function<void(std::string_view name)> handler);
 
     /// Called when an owner holds a lock that no client will release, so that only the TTL ends it.
     /// Either a repeated request (`conditions::duplication`) has acquired a lock that its first run
     /// did not acquire, or that was released since. Or a release was denied.
-    void on_stranded(std::function<void(std::string_view name, std::string_view owner)> told);
+    void on_orphaned(std::function<void(std::string_view name, std::string_view owner)> handler);
 
     /// Called at the first rejected write over a connection from before the server became a replica
     /// (`trouble::read_only`). Before that the client cannot know of the change.
-    void on_read_only(std::function<void(std::string_view name)> told);
+    void on_read_only(std::function<void(std::string_view name)> handler);
 
     /// Called when a lock is granted to a queued owner whose client has no subscription, now or
     /// when it joined. If the client has gone, the owner holds the lock for its claim time.
-    void on_given_unheard(std::function<void(std::string_view name, std::string_view owner)> told);
+    void on_unnotified_grant(
+        std::function<void(std::string_view name, std::string_view owner)> handler);
 
     /// Called when an owner gets a lock before owners that came first. `unfair`: the queue was
     /// checked, and one of them was present. Otherwise they were absent, or the lock had expired.
     void on_overtaken(
-        std::function<void(std::string_view name, std::string_view owner, bool unfair)> told);
+        std::function<void(std::string_view name, std::string_view owner, bool unfair)> handler);
 
     /// For the library itself.
     [[nodiscard]] impl::server_state& state() const noexcept { return *state_; }

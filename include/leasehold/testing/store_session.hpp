@@ -105,10 +105,10 @@ public:
         on_the_strand([&] { store_->unwatch(name); });
     }
 
-    /// Runs the context until `hints` has this size.
-    void wait_for_hints(std::size_t count)
+    /// Runs the context until `wakeups` has this size.
+    void wait_for_wakeups(std::size_t count)
     {
-        until([&] { return hints.size() >= count; });
+        until([&] { return wakeups.size() >= count; });
     }
 
     /// Runs handlers of the context on this thread until `done()`. If there are none, it waits,
@@ -148,15 +148,15 @@ public:
     int disconnected = 0;             ///< Number of `on_disconnected` calls.
     std::set<store_partition> online; ///< The partitions that can be reached.
     error_code why;                   ///< The reason of the last one.
-    std::vector<std::string> hints;   ///< The names of all `on_hint` calls.
+    std::vector<std::string> wakeups; ///< The names of all `on_wakeup` calls.
 
-    /// One `on_turn` call.
-    struct turn
+    /// One `on_grant` call.
+    struct grant
     {
         std::string name;  ///< The name of the lock.
         std::string owner; ///< The owner that may have the grant.
     };
-    std::vector<turn> turns;       ///< All `on_turn` calls.
+    std::vector<grant> grants;     ///< All `on_grant` calls.
     int listening = 0;             ///< Number of `on_listening` calls.
     bool listener_misused = false; ///< A call off the strand, inside a call, or after `close`.
 
@@ -182,16 +182,16 @@ private:
 
     void check() { listener_misused |= in_call_ || closed_ || !strand_.running_in_this_thread(); }
 
-    void on_hint(std::string_view name) override
+    void on_wakeup(std::string_view name) override
     {
         check();
-        hints.emplace_back(name);
+        wakeups.emplace_back(name);
     }
 
-    void on_turn(std::string_view name, std::string_view owner) override
+    void on_grant(std::string_view name, std::string_view owner) override
     {
         check();
-        turns.push_back({std::string(name), std::string(owner)});
+        grants.push_back({std::string(name), std::string(owner)});
     }
 
     void on_listening(store_partition) override

@@ -109,7 +109,7 @@ public:
 
     /// Sets the function that is called with a line of text for each event between hosts and
     /// servers. An empty function removes it.
-    void on_trace(std::function<void(std::string_view line)> told);
+    void on_trace(std::function<void(std::string_view line)> handler);
 
     /// Adds a line to the trace.
     void note(std::string_view line);

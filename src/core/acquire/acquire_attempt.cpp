@@ -38,18 +38,18 @@ std::uint32_t fences(const lock_options& options) noexcept
 
 } // namespace
 
-acquire_request acquire_attempt::request(const lock_spec& lock, const owner_id& who,
+acquire_request acquire_attempt::request(const lock_spec& lock, const owner_id& id,
                                          std::string_view entered, const terms& asked)
 {
     const lock_options& o = lock.options;
     acquire_request made{.name = lock.name,
-                         .owner = who,
+                         .owner = id,
                          .entry = entered,
                          .lease = o.lease_time,
                          .budget = budget(o),
                          .replica_acks = o.replica_acks,
                          .replica_timeout = lock.replica_timeout,
-                         .asks_holder = asked.asks_holder,
+                         .needs_holder = asked.needs_holder,
                          .again = asked.again};
     if (entered.empty()) {
         made.fences = fences(o);
@@ -93,19 +93,19 @@ clock::time_point acquire_attempt::runs_until(const turn_context& r, const lock_
                                               clock::time_point sent) noexcept
 {
     const auto limit = sent + budget(options);
-    // A store without `refuses_late` may execute a late request, so a lease time is added.
-    return r.traits().refuses_late ? limit : limit + clock::duration(options.lease_time);
+    // A store without `rejects_late` may execute a late request, so a lease time is added.
+    return r.traits().rejects_late ? limit : limit + clock::duration(options.lease_time);
 }
 
-ownership_ptr acquire_attempt::hold(turn_context& r, const spec_ptr& lock, const owner_id& who,
+ownership_ptr acquire_attempt::hold(turn_context& r, const spec_ptr& lock, const owner_id& id,
                                     const std::string& entered, clock::time_point sent,
                                     const acquire_reply& reply)
 {
     ownership_ptr taken(
-        new ownership(lock, who, entered, has(mutant::deadline_from_reply) ? r.turn_time() : sent));
+        new ownership(lock, id, entered, has(mutant::deadline_from_reply) ? r.turn_time() : sent));
     taken->first_fence = reply.first_fence;
     taken->fences = reply.fences;
-    if (reply.promised && !has(mutant::promise_not_kept))
+    if (reply.grace_registered && !has(mutant::promise_not_kept))
         taken->promise(sent);
     return taken;
 }
@@ -178,7 +178,7 @@ void acquire_attempt::answered(error_code failed, const acquire_reply& reply)
 /// later, with that record.
 bool acquire_attempt::describe_holder(const acquire_reply& reply) noexcept
 try {
-    if (!terms_.asks_holder || reply.result != acquire_reply::outcome::held || !reply.details ||
+    if (!terms_.needs_holder || reply.result != acquire_reply::outcome::held || !reply.details ||
         reply.details->holder.empty() || !context_.traits().describes_holders)
         return false;
     const std::string holder = shown_holder(*reply.details);

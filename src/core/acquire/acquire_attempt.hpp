@@ -49,22 +49,22 @@ public:
     /// The parts of a request that do not depend on the options of the lock.
     struct terms
     {
-        bool asks_holder = false; ///< `held` needs details that name the holder.
-        bool patient = false;     ///< A waiter waits longer than one try: `held` does not end it.
-        bool queues = false;      ///< The store keeps a queue: the owner outlives this request.
-        bool again = false;       ///< As in `acquire_request`.
+        bool needs_holder = false; ///< `held` needs details that name the holder.
+        bool patient = false;      ///< A waiter waits longer than one try: `held` does not end it.
+        bool queues = false;       ///< The store keeps a queue: the owner outlives this request.
+        bool again = false;        ///< As in `acquire_request`.
     };
 
     /// @param entered The id of a reentrant acquisition. Empty: an acquisition of the lock.
     acquire_attempt(turn_context& r, pending_releases& releases, acquire_window& window,
-                    listener& told, spec_ptr lock, const owner_id& who, std::string entered)
+                    listener& to, spec_ptr lock, const owner_id& id, std::string entered)
         : spec(std::move(lock)),
-          owner(who),
+          owner(id),
           entry(std::move(entered)),
           context_(r),
           releases_(releases),
           window_(window),
-          listener_(&told)
+          listener_(&to)
     {}
 
     /// For this time after a poll, the store counts a waiter in its queue as present.
@@ -75,7 +75,7 @@ public:
 
     /// The request of an owner. Valid while the arguments exist.
     /// @param entered As above.
-    [[nodiscard]] static acquire_request request(const lock_spec& lock, const owner_id& who,
+    [[nodiscard]] static acquire_request request(const lock_spec& lock, const owner_id& id,
                                                  std::string_view entered, const terms& asked);
 
     /// The time within which the store may grant a request. At most the lease time, because a later
@@ -95,7 +95,7 @@ public:
 
     /// The ownership that a grant creates, in time or not.
     [[nodiscard]] static ownership_ptr hold(turn_context& r, const spec_ptr& lock,
-                                            const owner_id& who, const std::string& entered,
+                                            const owner_id& id, const std::string& entered,
                                             clock::time_point sent, const acquire_reply& reply);
     [[nodiscard]] ownership_ptr hold(const acquire_reply& reply) const
     {
@@ -109,7 +109,7 @@ public:
     [[nodiscard]] ownership_ptr take(const acquire_reply& reply);
 
     /// Releases the lock that it has taken. Called by the listener, if it does not accept a grant.
-    void give_back() { orphan(runs_until()); }
+    void release_granted() { orphan(runs_until()); }
 
     /// The result is not needed any more. The listener is not called, and the lock that the request
     /// may take is released.

@@ -11,12 +11,12 @@ bool acquire_window::has_room() const noexcept
     return under_way_ < all_.limit_;
 }
 
-void acquire_window::enter(entry& who)
+void acquire_window::enter(entry& one)
 {
     if (has_room() && waiting_.empty())
-        who.on_room(*this);
+        one.on_room(*this);
     else
-        waiting_.push_back(who);
+        waiting_.push_back(one);
 }
 
 void acquire_window::done()
@@ -52,11 +52,11 @@ void acquire_windows::follow_names()
         each.follow_names();
 }
 
-acquire_window& acquire_windows::of(const acquire_window::entry& who)
+acquire_window& acquire_windows::of(const acquire_window::entry& one)
 {
     const store_partition partition = has(mutant::one_window_for_all)
                                           ? 0
-                                          : context_.partition_of(who.asked_name());
+                                          : context_.partition_of(one.asked_name());
     const auto found = std::find_if(all_.begin(), all_.end(), [&](const acquire_window& each) {
         return each.partition == partition;
     });

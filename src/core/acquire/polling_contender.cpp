@@ -56,10 +56,10 @@ void polling_contender::unwanted()
     machine_.unwanted();
 }
 
-void polling_contender::hint()
+void polling_contender::wakeup()
 {
     if (!queue_.waits_for_window()) // that request follows the wake-up anyway
-        perform(machine_.hint(queue_.online()));
+        perform(machine_.wakeup(queue_.online()));
 }
 
 void polling_contender::disconnected()
@@ -83,7 +83,7 @@ bool polling_contender::others_wait(const release_reply& reply) const noexcept
 {
     // If this client watches the name, it is one of the receivers. Without any receiver, releases
     // are then not announced here, and other waiters are unknown.
-    const bool known = reply.receivers_known && context_.traits().announces;
+    const bool known = reply.receivers_known && context_.traits().publishes;
     return !known || (watching_ ? reply.receivers != 1 : reply.receivers > 0);
 }
 
@@ -157,7 +157,7 @@ void polling_contender::granted(const acquire_attempt& attempt, ownership& taken
     machine_.leaving();
     if (has(mutant::cancelled_grant_kept))
         return queue_.on_left(nullptr, {}, {});
-    queue_.releases().leave(taken, {.told = &queue_});
+    queue_.releases().leave(taken, {.notify = &queue_});
 }
 
 void polling_contender::held(const acquire_reply& reply)

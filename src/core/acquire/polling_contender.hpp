@@ -42,8 +42,8 @@ public:
     void resume(state from, const acquire_attempt*) { machine_.resume(from); }
     void wanted();
     void unwanted();
-    void hint();
-    void turn(std::string_view) {}
+    void wakeup();
+    void notified(std::string_view) {}
     void listening() {}
     void settled() {}
     void connected() { perform(machine_.connected()); }

@@ -14,7 +14,7 @@ namespace {
 
 // The number of waiters, from the front of the queue, that watch the name if its holder does not
 // know the queue. If the first one is gone, the second one polls.
-constexpr std::uint32_t who_watch = 2;
+constexpr std::uint32_t watching_waiters = 2;
 
 } // namespace
 
@@ -79,25 +79,25 @@ void queued_contender::unwanted()
     end_errand();
 }
 
-void queued_contender::turn(std::string_view owner)
+void queued_contender::notified(std::string_view owner)
 {
     if (errand_ && errand_->owner == owner) {
         // While the store cannot be reached, a request would only count as another failure. The
         // next connection triggers the request, too.
         if (queue_.online() || !machine_.waits())
-            perform(machine_.turn(machine::whose::current));
+            perform(machine_.notified(machine::whose::current));
         return;
     }
-    if (next_ && next_->who.owner == owner)
-        return perform(machine_.turn(machine::whose::next));
+    if (next_ && next_->self.owner == owner)
+        return perform(machine_.notified(machine::whose::next));
     // The owner of a held lock has no errand any more: it has confirmed its grant already.
     if (queue_.holds(owner) || stopped_)
         return;
     if (owner.size() > owner_id::static_capacity) // not an owner of this client
         return;
-    if (machine_.turn(machine::whose::ended).what == machine::action::kind::give_back)
-        queue_.releases().leave_line({spec_of_name(), owner_id(owner.data(), owner.size()), {}}, {},
-                                     {});
+    if (machine_.notified(machine::whose::ended).what == machine::action::kind::release_ended)
+        queue_.releases().leave_queue({spec_of_name(), owner_id(owner.data(), owner.size()), {}},
+                                      {}, {});
 }
 
 /// Whether the lock is left free for external clients, so that this client must not acquire it.
@@ -108,7 +108,7 @@ bool queued_contender::keeps_out() const noexcept
 }
 
 /// A holder that does not know the queue has released the lock, or may have.
-void queued_contender::hint()
+void queued_contender::wakeup()
 {
     if (!has(mutant::hint_ignored))
         listening();
@@ -127,7 +127,7 @@ void queued_contender::settled()
     if (errand_)
         errand_->runs_until = std::min(errand_->runs_until, now);
     if (next_)
-        next_->who.runs_until = std::min(next_->who.runs_until, now);
+        next_->self.runs_until = std::min(next_->self.runs_until, now);
     end_errand();
 }
 
@@ -153,7 +153,7 @@ void queued_contender::perform(machine::action next)
         return;
     switch (next.what) {
     case machine::action::kind::none:
-    case machine::action::kind::give_back: break;
+    case machine::action::kind::release_ended: break;
     case machine::action::kind::send:
         again_ = next.again;
         timer_queue::cancel(*this);
@@ -167,14 +167,14 @@ void queued_contender::perform(machine::action next)
 void queued_contender::sleep()
 {
     const clock::duration lease = queue_.first()->options.lease_time;
-    const bool in_line = machine_.current() == state::in_line;
-    if (in_line && has(mutant::line_without_looks))
+    const bool queued = machine_.current() == state::queued;
+    if (queued && has(mutant::line_without_looks))
         return;
     clock::duration pause = clock::duration::max();
-    if (in_line)
+    if (queued)
         pause = fsm::look_pace(acquire_attempt::presence, lease)
-                    .next(place_, remaining_, context_.random);
-    if (!in_line || restless_)
+                    .next(position_, remaining_, context_.random);
+    if (!queued || restless_)
         pause = std::min(pause, backoff_.next(context_.random));
     context_.timers.schedule(*this, context_.turn_time() + pause);
 }
@@ -208,9 +208,9 @@ void queued_contender::granted(const acquire_attempt& attempt, ownership& taken,
     backoff_.reset();
     // The store may have had no memory to register this grace, but have some when an earlier
     // request with a grace is executed late.
-    const auto promised = taken.promised() ? attempt.spec->options.dead_holder_grace
-                                           : std::chrono::milliseconds::zero();
-    const bool holds = queue_.serves_first(attempt.spec) && !bound(promised, attempt.sent_at());
+    const auto grace = taken.grace_registered() ? attempt.spec->options.dead_holder_grace
+                                                : std::chrono::milliseconds::zero();
+    const bool holds = queue_.serves_first(attempt.spec) && !bound(grace, attempt.sent_at());
     enter(taken, machine_.granted(in_time, holds));
 }
 
@@ -218,7 +218,7 @@ void queued_contender::held(const acquire_reply& reply)
 {
     served();
     held_by_other(reply);
-    perform(machine_.held(reply.in_line, queue_.wanted()));
+    perform(machine_.held(reply.queued, queue_.wanted()));
     end_errand();
 }
 
@@ -232,22 +232,22 @@ void queued_contender::late()
 
 void queued_contender::held_by_other(const acquire_reply& reply)
 {
-    place_ = reply.place;
+    position_ = reply.position;
     remaining_ = reply.remaining;
     queue_.on_held(reply);
     restless_ = false;
-    if (reply.in_line && place_ == 0 && queue_.wanted()) {
+    if (reply.queued && position_ == 0 && queue_.wanted()) {
         // The rest of a grace is no reason for doubt: each heartbeat restarts it, so two polls may
         // find the same value.
-        const bool doubtful = !reply.promised &&
+        const bool doubtful = !reply.grace_registered &&
                               doubt_.of(remaining_, queue_.first()->options.lease_time,
                                         context_.turn_time());
         if (doubtful)
             context_.tell([&](observer& o) { o.suspect_expiry(queue_.name(), remaining_); });
-        restless_ = doubtful || reply.untold;
+        restless_ = doubtful || reply.may_miss_grant;
     }
-    watch(reply.in_line && reply.announced && place_ < who_watch && queue_.wanted() &&
-          context_.traits().announces && !has(mutant::strangers_not_heard));
+    watch(reply.queued && reply.published && position_ < watching_waiters && queue_.wanted() &&
+          context_.traits().publishes && !has(mutant::strangers_not_heard));
     if (!restless_)
         backoff_.reset();
 }
@@ -292,7 +292,7 @@ void queued_contender::enter(ownership& taken, machine::action next)
 {
     watch(false);
     if (next.what == machine::action::kind::leave)
-        return queue_.releases().leave(taken, {.told = &queue_});
+        return queue_.releases().leave(taken, {.notify = &queue_});
     BOOST_ASSERT(machine_.current() == state::holding);
     end_errand();
     queue_.on_taken(taken);
@@ -307,7 +307,8 @@ void queued_contender::leave()
     errand& gone = current();
     if (gone.spec == nullptr)
         gone.spec = spec_of_name();
-    queue_.releases().leave_line({gone.spec, gone.owner, {}}, gone.runs_until, {.told = &queue_});
+    queue_.releases().leave_queue({gone.spec, gone.owner, {}}, gone.runs_until,
+                                  {.notify = &queue_});
 }
 
 void queued_contender::leaving() noexcept
@@ -329,11 +330,12 @@ const acquire_request* queued_contender::next()
             return nullptr;
         }
         next_ = std::make_unique<successor>(successor{errand(context_.make_owner())});
-        next_->who.spec = queue_.first();
+        next_->self.spec = queue_.first();
     }
-    errand& who = next_->who;
-    who.runs_until = acquire_attempt::runs_until(context_, who.spec->options, context_.turn_time());
-    next_->asked = acquire_attempt::request(*who.spec, who.owner, {},
+    errand& self = next_->self;
+    self.runs_until = acquire_attempt::runs_until(context_, self.spec->options,
+                                                  context_.turn_time());
+    next_->asked = acquire_attempt::request(*self.spec, self.owner, {},
                                             {.patient = true, .queues = true});
     return &next_->asked;
 }
@@ -346,10 +348,10 @@ void queued_contender::left(const release_reply* reply, clock::time_point sent,
     // An earlier request of the released owner may still be executed, although the release was
     // answered.
     if (errand_ && errand_->runs_until > context_.turn_time())
-        queue_.releases().leave_line({errand_->spec, errand_->owner, {}}, errand_->runs_until, {});
+        queue_.releases().leave_queue({errand_->spec, errand_->owner, {}}, errand_->runs_until, {});
     errand_.reset();
     if (next_)
-        errand_.emplace(next_->who);
+        errand_.emplace(next_->self);
     next_.reset();
     if (queue_.wanted())
         begin_wait(queue_.first()->options);
@@ -379,7 +381,7 @@ void queued_contender::left(const release_reply* reply, clock::time_point sent,
                                            queue_.serves_first(errand_->spec), queue_.online()));
     }
     held_by_other(*said);
-    perform(machine_.left(machine::succession::in_line, false, queue_.wanted(), queue_.online()));
+    perform(machine_.left(machine::succession::queued, false, queue_.wanted(), queue_.online()));
 }
 
 /// Removes the errand of an owner that has ended, or that holds the lock now. Keeps it while a
@@ -405,12 +407,12 @@ void queued_contender::stop()
     const bool is_leaving = machine_.current() == state::releasing;
     pending_release_ptr gone;
     if (errand_ && errand_->spec && (!is_leaving || runs_until > context_.turn_time()))
-        gone = queue_.releases().leave_line({errand_->spec, errand_->owner, {}}, runs_until, {});
+        gone = queue_.releases().leave_queue({errand_->spec, errand_->owner, {}}, runs_until, {});
     if (attempt)
         attempt->forget(std::move(gone));
     if (next_)
-        queue_.releases().leave_line({next_->who.spec, next_->who.owner, {}}, next_->who.runs_until,
-                                     {});
+        queue_.releases().leave_queue({next_->self.spec, next_->self.owner, {}},
+                                      next_->self.runs_until, {});
 }
 
 spec_ptr queued_contender::spec_of_name() const

@@ -51,9 +51,9 @@ public:
     void resume(state from, const acquire_attempt* sent);
     void wanted();
     void unwanted();
-    void hint();
+    void wakeup();
     /// The store reports a grant to this owner.
-    void turn(std::string_view owner);
+    void notified(std::string_view owner);
     /// Grants may have been missed.
     void listening();
     /// Requests without a reply have been executed, or never will be.
@@ -112,7 +112,7 @@ private:
     /// The next owner, while the release of the current one carries its request.
     struct successor
     {
-        errand who;
+        errand self;
         acquire_request asked{};
     };
 
@@ -140,7 +140,7 @@ private:
     /// First in the queue, and the lock may become free without a wake-up, or before its TTL ends.
     bool restless_ = false;
     fsm::failure_row failures_;
-    std::uint32_t place_ = 0;               ///< By the last reply.
+    std::uint32_t position_ = 0;            ///< By the last reply.
     std::chrono::milliseconds remaining_{}; ///< By the last reply.
     fsm::expiry_doubt doubt_;
     std::optional<errand> errand_;

@@ -87,7 +87,7 @@ void reentry_op::on_answer(acquire_attempt& attempt, error_code failed, const ac
     if (reply.result != acquire_reply::outcome::granted ||
         client_->lost.contains(who_id(), client_->context.turn_time())) {
         if (reply.result == acquire_reply::outcome::granted)
-            attempt.give_back();
+            attempt.release_granted();
         return fail(errc::lost);
     }
     const ownership_ptr taken = attempt.take(reply);
@@ -160,12 +160,12 @@ void reentry_op::fail(error_code why)
         [&](observer& o) { o.not_acquired(name(), why, r.turn_time() - since_, shown(details)); });
 }
 
-details_ptr reentry_op::explain(error_code told) const noexcept
+details_ptr reentry_op::explain(error_code error) const noexcept
 {
     turn_context& r = client_->context;
     const details_ptr said = r.online(name()) ? last_details_ : r.trouble_details(name());
     return make_details(r, {.name = name(),
-                            .told = told,
+                            .error = error,
                             .cause = last_error_,
                             .said = said.get(),
                             .waited = r.turn_time() - since_,
@@ -181,7 +181,7 @@ void reentry_op::leave()
     client_ = nullptr;
 }
 
-void reentry_op::drop(error_code told) noexcept
+void reentry_op::drop(error_code error) noexcept
 {
     const boost::intrusive_ptr<reentry_op> last(this, false); // the reference of the list
     if (under_way_)
@@ -190,7 +190,7 @@ void reentry_op::drop(error_code told) noexcept
     withdraw();
     client_->running.erase(client_->running.iterator_to(*this));
     client_ = nullptr;
-    done.end(told);
+    done.end(error);
 }
 
 void reentry_op::schedule(clock::time_point next)

@@ -44,7 +44,7 @@ public:
     void fail(error_code why);
     void connected();
     void disconnected(error_code why);
-    void drop(error_code told) noexcept;
+    void drop(error_code error) noexcept;
 
     [[nodiscard]] const std::string& name() const noexcept { return spec_->name; }
 
@@ -61,7 +61,7 @@ private:
     void send();
     void pause(error_code why, const details_ptr& details = {});
     void leave();
-    [[nodiscard]] details_ptr explain(error_code told) const noexcept;
+    [[nodiscard]] details_ptr explain(error_code error) const noexcept;
     void schedule(clock::time_point next);
 
     const spec_ptr spec_;
@@ -80,12 +80,12 @@ private:
 
 /// The reentrant acquisitions of a client: its running operations, and the home of the acquired
 /// holds.
-class reentries final : private ownership::home
+class reentries final : private ownership::listener
 {
 public:
-    reentries(turn_context& r, pending_releases& given_back, acquire_windows& all, watchdog& keeper,
+    reentries(turn_context& r, pending_releases& pending, acquire_windows& all, watchdog& keeper,
               const lost_owners& gone) noexcept
-        : context(r), releases(given_back), windows(all), lost(gone), kept_by_(keeper)
+        : context(r), releases(pending), windows(all), lost(gone), kept_by_(keeper)
     {}
 
     void keep_alive(ownership& taken)

@@ -86,7 +86,7 @@ void wait_queue::enqueue(lock_op& op)
         r.timers.schedule(op, op.since + patience);
     if (idle()) {
         if (online())
-            heard({}, nullptr);
+            set_last_error({}, nullptr);
         if (online() && !contends())
             return enter_window();
         contend();
@@ -123,13 +123,13 @@ void wait_queue::refuse(lock_op& op, error_code why, const details_ptr& details)
     });
 }
 
-details_ptr wait_queue::explain(const lock_op& op, error_code told) const noexcept
+details_ptr wait_queue::explain(const lock_op& op, error_code error) const noexcept
 {
     if (!explains(op))
         return nullptr;
     const details_ptr said = online() ? last_details_ : context().trouble_details(name());
     return make_details(context(), {.name = name(),
-                                    .told = told,
+                                    .error = error,
                                     .cause = last_error_,
                                     .said = said.get(),
                                     .holder = held_ ? std::string_view(held_->owner) : "",
@@ -179,9 +179,9 @@ void wait_queue::queue_left()
 
 void wait_queue::release(ownership& held, const outcome_op_ptr& op)
 {
-    BOOST_ASSERT(held_ == &held && &held.belongs_to() == static_cast<ownership::home*>(this));
+    BOOST_ASSERT(held_ == &held && &held.belongs_to() == static_cast<ownership::listener*>(this));
     held.end_released(context());
-    if (hand_over(held)) {
+    if (hand_off(held)) {
         if (op)
             op->complete({});
         return;
@@ -191,7 +191,7 @@ void wait_queue::release(ownership& held, const outcome_op_ptr& op)
     if (!has(mutant::renewal_goes_on))
         held.stop.emit(asio::cancellation_type::terminal);
     on_leaving();
-    releases().leave(held, {.waiting = op, .told = this});
+    releases().leave(held, {.waiting = op, .notify = this});
 }
 
 void wait_queue::detach(ownership& held)
@@ -215,7 +215,7 @@ void wait_queue::on_kept_alive(ownership& held, error_code why)
 }
 
 /// Hands the lock to the next waiter, if that is allowed.
-bool wait_queue::hand_over(ownership& held)
+bool wait_queue::hand_off(ownership& held)
 {
     BOOST_ASSERT(held.current() == nullptr);
     if (queue_.empty())
@@ -240,12 +240,12 @@ bool wait_queue::hand_over(ownership& held)
 }
 
 /// Completes the first waiter with a lease.
-void wait_queue::grant(ownership& held, std::uint64_t fence, bool handed_over)
+void wait_queue::grant(ownership& held, std::uint64_t fence, bool handed_off)
 {
     lock_op& first = queue_.front();
     const boost::intrusive_ptr<lock_op> last(&first, false); // the reference of the queue
     remove(first);
-    held.grant(context(), first.done, fence, first.since, handed_over);
+    held.grant(context(), first.done, fence, first.since, handed_off);
 }
 
 void wait_queue::on_leaving() noexcept
@@ -270,11 +270,11 @@ void wait_queue::on_left(const release_reply* reply, clock::time_point sent,
     on_rest();
 }
 
-void wait_queue::hint()
+void wait_queue::wakeup()
 {
     if (asks())
         contend();
-    contender([](auto& one) { one.hint(); });
+    contender([](auto& one) { one.wakeup(); });
 }
 
 void wait_queue::listening()
@@ -296,23 +296,23 @@ void wait_queue::stop()
     contender([](auto& one) { one.stop(); });
 }
 
-void wait_queue::turn(std::string_view owner)
+void wait_queue::notified(std::string_view owner)
 {
     contend();
-    contender([&](auto& one) { one.turn(owner); });
+    contender([&](auto& one) { one.notified(owner); });
     on_rest();
 }
 
 void wait_queue::connected()
 {
     if (!contender([](auto& one) { return one.pausing(); }))
-        heard({}, nullptr);
+        set_last_error({}, nullptr);
     contender([](auto& one) { one.connected(); });
 }
 
 void wait_queue::disconnected(error_code why)
 {
-    heard(why, nullptr);
+    set_last_error(why, nullptr);
     if (waits_for_window())
         contend();
     contender([](auto& one) { one.disconnected(); });
@@ -322,14 +322,14 @@ void wait_queue::disconnected(error_code why)
         fail_once(why);
 }
 
-void wait_queue::drop(error_code told) noexcept
+void wait_queue::drop(error_code error) noexcept
 {
     while (!queue_.empty()) {
         const boost::intrusive_ptr<lock_op> last(&queue_.front(), false);
         queue_.erase(*last);
         last->place = nullptr;
         timer_queue::cancel(*last);
-        last->done.end(told);
+        last->done.end(error);
     }
     if (under_way_)
         forget_request()->forget();
@@ -347,7 +347,7 @@ void wait_queue::send(acquire_window& there, const owner_id& owner, bool again)
 {
     under_way_ = new acquire_attempt(context(), releases(), there, *this, first(), owner, {});
     ++requests_;
-    under_way_->send({.asks_holder = queue_.explained() || context().observed(),
+    under_way_->send({.needs_holder = queue_.explained() || context().observed(),
                       .patient = patient(),
                       .queues = context().traits().queues,
                       .again = again});
@@ -393,11 +393,11 @@ void wait_queue::failed(acquire_attempt& attempt, error_code why, const acquire_
                                                               : request_effect::none;
     if (why == errc::not_replicated) {
         had = request_effect::has_run;
-        heard({}, reply.details);
+        set_last_error({}, reply.details);
         fail_unconfirmed(attempt.spec->options.replica_acks);
     }
     else if (why == condition::bad_request) { // a retry does not help
-        heard({}, reply.details);
+        set_last_error({}, reply.details);
         fail_all(why);
     }
     else {
@@ -413,7 +413,7 @@ void wait_queue::on_granted()
         const auto waited = context().turn_time() - queue_.front().since;
         context().tell([&](observer& o) { o.contended(name(), holder, waited); });
     }
-    heard({}, nullptr);
+    set_last_error({}, nullptr);
     taken_ = true;
     unanswered_ = false;
 }
@@ -430,7 +430,7 @@ void wait_queue::on_taken(ownership& taken)
 
 void wait_queue::on_held(const acquire_reply& reply)
 {
-    heard({}, reply.details);
+    set_last_error({}, reply.details);
     taken_ = true;
     refused_ = true;
     unanswered_ = false;
@@ -445,7 +445,7 @@ void wait_queue::on_refused(error_code why, const details_ptr& details)
     // change the error of a wait that reaches its limit.
     const bool first = why == errc::outcome_unknown && !std::exchange(unanswered_, true);
     if (!first || !taken_ || !online())
-        heard(why, details);
+        set_last_error(why, details);
     fail_once(why);
 }
 

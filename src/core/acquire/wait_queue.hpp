@@ -138,7 +138,7 @@ class wait_queue final : public boost::intrusive::list_base_hook<
                          public acquire_window::entry,
                          public pending_release::listener,
                          private acquire_attempt::listener,
-                         private ownership::home
+                         private ownership::listener
 {
 public:
     using list = boost::intrusive::list<wait_queue, boost::intrusive::constant_time_size<false>>;
@@ -162,8 +162,8 @@ public:
     /// The wait has reached its limit: completes it with the most precise error.
     void limit_reached(lock_op& op);
 
-    void hint();
-    void turn(std::string_view owner);
+    void wakeup();
+    void notified(std::string_view owner);
     void listening();
     void settled();
     void connected();
@@ -173,7 +173,7 @@ public:
     void stop();
     /// Completes the waits with this error; without an error it destroys their handlers. Releases
     /// nothing.
-    void drop(error_code told) noexcept;
+    void drop(error_code error) noexcept;
 
     /// It is no longer in the list of queues to check.
     void looked_at() noexcept { noted_ = false; }
@@ -235,8 +235,8 @@ private:
     void release(ownership& held, const outcome_op_ptr& op) override;
     void detach(ownership& held) override;
     void on_kept_alive(ownership& held, error_code why) override;
-    bool hand_over(ownership& held);
-    void grant(ownership& held, std::uint64_t fence, bool handed_over);
+    bool hand_off(ownership& held);
+    void grant(ownership& held, std::uint64_t fence, bool handed_off);
     void on_leaving() noexcept;
 
     /// Whether a request is outstanding, or waits for the window.
@@ -268,7 +268,7 @@ private:
     void granted(acquire_attempt& attempt, const acquire_reply& reply);
     void failed(acquire_attempt& attempt, error_code why, const acquire_reply& reply);
 
-    void heard(error_code failed, details_ptr details) noexcept
+    void set_last_error(error_code failed, details_ptr details) noexcept
     {
         last_error_ = failed;
         last_details_ = std::move(details);
@@ -281,7 +281,7 @@ private:
     {
         return op.explained() || context().observed();
     }
-    [[nodiscard]] details_ptr explain(const lock_op& op, error_code told) const noexcept;
+    [[nodiscard]] details_ptr explain(const lock_op& op, error_code error) const noexcept;
     void remove(lock_op& op);
     void queue_left();
 
@@ -307,9 +307,9 @@ private:
 class lock_queues final : private turn_end_work
 {
 public:
-    lock_queues(turn_context& r, pending_releases& given_back, acquire_windows& all,
+    lock_queues(turn_context& r, pending_releases& pending, acquire_windows& all,
                 watchdog& keeper) noexcept
-        : context(r), releases(given_back), windows(all), kept_by(keeper)
+        : context(r), releases(pending), windows(all), kept_by(keeper)
     {
         context.set_turn_end(turn_context::turn_end::unused_queues, *this);
     }

@@ -24,7 +24,7 @@ details_ptr make_details(const turn_context& client, const failure& of) noexcept
             if (const client_info* said = client.holders.find(made->holder))
                 made->holder_info = *said;
         }
-        if (of.cause != of.told)
+        if (of.cause != of.error)
             made->cause = of.cause;
         const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(of.waited);
         made->waited = std::max(waited, std::chrono::milliseconds::zero());

@@ -17,7 +17,7 @@ namespace leasehold::detail {
 struct failure
 {
     std::string_view name;      ///< Of the lock.
-    error_code told;            ///< The error for the caller.
+    error_code error;           ///< The error for the caller.
     error_code cause{};         ///< The error of the last request, if it failed.
     const diagnostics* said{};  ///< The store's details of that; may be null.
     std::string_view holder{};  ///< The id of an owner of this client that holds the lock.

@@ -89,15 +89,15 @@ void lease_state::complete_cancelled()
     }
 }
 
-void lease_state::drop(error_code told) noexcept
+void lease_state::drop(error_code error) noexcept
 {
     const lease_state_ptr stays(this);
-    if (told)
-        ended_.store(static_cast<std::int16_t>(told.value()));
+    if (error)
+        ended_.store(static_cast<std::int16_t>(error.value()));
     while (!waits_.empty()) {
         const wait_op_ptr op(&waits_.front(), false);
         waits_.pop_front();
-        op->done.end(told);
+        op->done.end(error);
     }
     take_back();
 }

@@ -85,7 +85,7 @@ public:
 
     /// Called when the client fails or its context ends. Completes the waits with this error;
     /// without an error it destroys their handlers.
-    void drop(error_code told) noexcept;
+    void drop(error_code error) noexcept;
 
 private:
     // Values of the end. After a loss: the `errc`.

@@ -14,7 +14,7 @@
 namespace leasehold::detail {
 
 void ownership::grant(turn_context& client, completion<error_code, lease>& to, std::uint64_t fence,
-                      clock::time_point begun, bool handed_over)
+                      clock::time_point begun, bool handed_off)
 {
     const auto now = client.turn_time();
     // Where nobody asks, the time of the call is not always taken.
@@ -25,16 +25,16 @@ void ownership::grant(turn_context& client, completion<error_code, lease>& to, s
         serve(*given);
         ++counts.held;
         ++counts.acquired;
-        if (handed_over)
-            ++counts.handed_over;
-        LEASEHOLD_PROBE4(granted, spec->name.c_str(), fence, probed(waited), handed_over);
+        if (handed_off)
+            ++counts.handed_off;
+        LEASEHOLD_PROBE4(granted, spec->name.c_str(), fence, probed(waited), handed_off);
         to(error_code(), make_lease(std::move(given)));
     }
     catch (...) {
         to.end(errc::shut_down); // it is in no list any more: nobody else tells it
         throw;
     }
-    client.tell([&](observer& o) { o.acquired(spec->name, fence, waited, handed_over); });
+    client.tell([&](observer& o) { o.acquired(spec->name, fence, waited, handed_off); });
 }
 
 void ownership::end_released(turn_context& client)
@@ -70,7 +70,7 @@ void ownership::end_lost(turn_context& client, errc reason)
 
 details_ptr ownership::loss_details(turn_context& client, error_code reason) const noexcept
 {
-    failure known{.name = spec->name, .told = reason};
+    failure known{.name = spec->name, .error = reason};
     if (const renewal_failures* const failed = failures()) {
         known.cause = failed->last;
         known.said = failed->details.get();

@@ -96,7 +96,7 @@ public:
     };
 
     /// The owner of a hold: the queue of its name, or the reentrant locks of the client.
-    class home
+    class listener
     {
     public:
         /// Ends its lease for the holder, then passes the lock to the next waiter or releases it.
@@ -111,14 +111,13 @@ public:
         virtual void on_kept_alive(ownership& held, error_code why) = 0;
 
     protected:
-        ~home() = default;
+        ~listener() = default;
     };
 
     /// @param entered The id of a reentrant acquisition. Empty: an acquisition of the lock.
-    ownership(spec_ptr lock, const owner_id& who, const std::string& entered,
-              clock::time_point sent)
+    ownership(spec_ptr lock, const owner_id& id, const std::string& entered, clock::time_point sent)
         : spec(std::move(lock)),
-          owner(who),
+          owner(id),
           life(sent, spec->options.lease_time, spec->interval,
                fsm::end_of_hold(sent, spec->options.longest_hold)),
           since(sent),
@@ -131,18 +130,19 @@ public:
     /// The store has registered its `dead_holder_grace`, by the acquire sent at `sent`.
     void promise(clock::time_point sent) noexcept
     {
-        promised_ = true;
+        grace_registered_ = true;
         life.promise(sent, spec->options.dead_holder_grace);
         publish();
     }
-    [[nodiscard]] bool promised() const noexcept { return promised_; }
+    [[nodiscard]] bool grace_registered() const noexcept { return grace_registered_; }
 
     /// Whether at least half of the lease time and half of the grace remain.
     [[nodiscard]] bool has_half_its_time(clock::time_point now) const noexcept
     {
         const lock_options& o = spec->options;
         return life.renewed_until() - now >= clock::duration(o.lease_time) / 2 &&
-               (!promised_ || life.deadline() - now >= clock::duration(o.dead_holder_grace) / 2);
+               (!grace_registered_ ||
+                life.deadline() - now >= clock::duration(o.dead_holder_grace) / 2);
     }
 
     /// From now on `by` is called when the next action is due, and when `slot` is emitted on.
@@ -215,7 +215,7 @@ public:
     /// Begins to serve a lease, and completes an operation with it.
     /// @param begun When the operation was begun.
     void grant(turn_context& client, completion<error_code, lease>& to, std::uint64_t fence,
-               clock::time_point begun, bool handed_over);
+               clock::time_point begun, bool handed_off);
 
     /// Ends its current lease.
     void end_released(turn_context& client);
@@ -234,13 +234,13 @@ public:
     }
 
     /// Set once, before its keep-alive begins.
-    void belong_to(home& one) noexcept
+    void belong_to(listener& one) noexcept
     {
-        BOOST_ASSERT(home_ == nullptr);
-        home_ = &one;
+        BOOST_ASSERT(listener_ == nullptr);
+        listener_ = &one;
     }
     /// Valid until its lease has ended.
-    [[nodiscard]] home& belongs_to() const noexcept { return *home_; }
+    [[nodiscard]] listener& belongs_to() const noexcept { return *listener_; }
 
     /// Sets the options of the first served waiter. It may not be the waiter whose request acquired
     /// the lock, and their handoff limits may differ.
@@ -275,11 +275,11 @@ private:
 
     void expired() override { keeper_->on_due(*this); }
 
-    bool promised_ = false;         ///< The store has registered its `dead_holder_grace`.
+    bool grace_registered_ = false; ///< The store has registered its `dead_holder_grace`.
     std::atomic<bool> owner_taken_; ///< The program has read the owner, or has passed it in.
     std::atomic<clock::rep> deadline_{};
     keeper* keeper_ = nullptr;
-    home* home_ = nullptr;
+    listener* listener_ = nullptr;
     lease_state* current_ = nullptr; ///< Has a reference to this; reset before it is destroyed.
     std::unique_ptr<rarities> rarities_;
 };

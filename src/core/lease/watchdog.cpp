@@ -17,7 +17,7 @@ namespace leasehold::detail {
 namespace {
 
 /// The time between heartbeats.
-clock::duration sign_interval(const ownership& held) noexcept
+clock::duration heartbeat_interval(const ownership& held) noexcept
 {
     return clock::duration(held.spec->options.dead_holder_grace) / 4;
 }
@@ -146,9 +146,9 @@ void watchdog::async_keep_alive(ownership& held, inplace_signal::slot_type stop)
     held.keep(*this, stop);
     holds_.push_back(held);
     schedule(held);
-    if (held.promised()) {
+    if (held.grace_registered()) {
         // The acquire was the first heartbeat.
-        const auto due = context_.turn_time() + sign_interval(held);
+        const auto due = context_.turn_time() + heartbeat_interval(held);
         if (!alive_.is_linked() || due < alive_.due())
             context_.timers.schedule(alive_, due);
     }
@@ -160,8 +160,8 @@ void watchdog::show_alive()
     auto interval = clock::duration::max();
     const ownership* shortest = nullptr;
     for (const ownership& each : holds_) {
-        if (each.promised() && sign_interval(each) < interval) {
-            interval = sign_interval(each);
+        if (each.grace_registered() && heartbeat_interval(each) < interval) {
+            interval = heartbeat_interval(each);
             shortest = &each;
         }
     }
@@ -170,26 +170,26 @@ void watchdog::show_alive()
     const auto now = context_.turn_time();
     context_.timers.schedule(alive_, now + interval);
     if (!context_.online(shortest->spec->name))
-        return unheard(errc::store_unavailable); // `connected` sends the next one
-    context_.locks().async_alive(context_.uuid(), [client = context_.shared_from_this(), this,
-                                                   now](error_code failed, bool known) {
+        return heartbeat_failed(errc::store_unavailable); // `connected` sends the next one
+    context_.locks().async_heartbeat(context_.uuid(), [client = context_.shared_from_this(), this,
+                                                       now](error_code failed, bool known) {
         client->turn([&] {
             if (failed)
-                unheard(failed);
+                heartbeat_failed(failed);
             else
-                heard(now, known);
+                heartbeat_confirmed(now, known);
         });
     });
 }
 
 /// The heartbeat that was sent at `sent` is confirmed.
 /// @param known The store had an earlier heartbeat. If not, it may have lost the locks, too.
-void watchdog::heard(clock::time_point sent, bool known)
+void watchdog::heartbeat_confirmed(clock::time_point sent, bool known)
 {
     const auto now = context_.turn_time();
     std::vector<ownership_ptr> over;
     for (ownership& each : holds_) {
-        if (!each.promised())
+        if (!each.grace_registered())
             continue;
         if (each.life.alive(sent, each.spec->options.dead_holder_grace, now) ==
             fsm::keep_alive::action::end)
@@ -205,11 +205,11 @@ void watchdog::heard(clock::time_point sent, bool known)
 }
 
 /// A heartbeat is not confirmed; the next one may be.
-void watchdog::unheard(error_code why)
+void watchdog::heartbeat_failed(error_code why)
 {
     const auto now = context_.turn_time();
     for (ownership& each : holds_) {
-        if (each.promised())
+        if (each.grace_registered())
             each.renewal_failed(why, context_.trouble_details(each.spec->name), now);
     }
 }
@@ -329,13 +329,13 @@ void watchdog::complete_cancelled()
             each.current()->complete_cancelled();
 }
 
-void watchdog::drop(error_code told) noexcept
+void watchdog::drop(error_code error) noexcept
 {
     while (ownership* const each = first()) {
         const ownership_ptr stays(each);
         leave(*each);
         if (const lease_state_ptr ending = each->serve_nobody())
-            ending->drop(told);
+            ending->drop(error);
     }
     gathered_.clear();
 }

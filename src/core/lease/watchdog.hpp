@@ -41,7 +41,7 @@ public:
 
     /// Ends all leases without a release in the store. Completes their waits with this error;
     /// without an error it destroys their handlers.
-    void drop(error_code told) noexcept;
+    void drop(error_code error) noexcept;
 
 private:
     class batch;
@@ -68,8 +68,8 @@ private:
     void schedule(ownership& held) { context_.timers.schedule(held, held.life.next()); }
     void confirmed(ownership& held, clock::time_point sent, clock::time_point now);
     void show_alive();
-    void heard(clock::time_point sent, bool known);
-    void unheard(error_code why);
+    void heartbeat_confirmed(clock::time_point sent, bool known);
+    void heartbeat_failed(error_code why);
     void failed(ownership& held, error_code why, details_ptr details, clock::time_point now);
 
     turn_context& context_;

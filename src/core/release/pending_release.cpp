@@ -2,7 +2,7 @@
 
 #include "base/mutant.hpp"
 #include "core/diagnostics/failure_details.hpp"
-#include "fsm/lease/foreign_turn.hpp"
+#include "fsm/lease/external_time.hpp"
 
 #include <boost/assert.hpp>
 
@@ -35,7 +35,7 @@ void pending_release::act(fsm::release::action next)
     switch (next) {
     case fsm::release::action::send: send(); break;
     case fsm::release::action::done: return give_up(outcome());
-    case fsm::release::action::told:
+    case fsm::release::action::report:
         tell();
         return act(steps_.due(context_.turn_time(), context_.online(name())));
     case fsm::release::action::wait:
@@ -53,20 +53,20 @@ void pending_release::send()
     if (first_sent_ == clock::time_point())
         first_sent_ = r.turn_time();
     ++r.counts.releases_sent;
-    r.locks().async_release({.name = subject_.spec->name,
-                             .owner = subject_.owner,
-                             .entry = subject_.entry,
-                             .dead_holder_grace = subject_.spec->options.dead_holder_grace,
-                             .next = interest_.told != nullptr ? interest_.told->next() : nullptr,
-                             .foreign_turn = subject_.foreign_turn},
-                            [client = r.shared_from_this(), self = pending_release_ptr(this),
-                             request = ++request_,
-                             sent = r.turn_time()](error_code failed, release_reply reply) {
-                                client->turn([&] {
-                                    client->tell_answered(store_request::release, sent, failed);
-                                    self->answered(request, failed, reply);
-                                });
-                            });
+    r.locks().async_release(
+        {.name = subject_.spec->name,
+         .owner = subject_.owner,
+         .entry = subject_.entry,
+         .dead_holder_grace = subject_.spec->options.dead_holder_grace,
+         .next = interest_.notify != nullptr ? interest_.notify->next() : nullptr,
+         .external_time = subject_.external_time},
+        [client = r.shared_from_this(), self = pending_release_ptr(this), request = ++request_,
+         sent = r.turn_time()](error_code failed, release_reply reply) {
+            client->turn([&] {
+                client->tell_answered(store_request::release, sent, failed);
+                self->answered(request, failed, reply);
+            });
+        });
 }
 
 void pending_release::answered(unsigned request, error_code failed, const release_reply& reply)
@@ -79,9 +79,9 @@ void pending_release::answered(unsigned request, error_code failed, const releas
         return;
     turn_context& r = context_;
     give_up_at_ = clock::time_point::max();
-    if (!failed && reply.result == release_reply::outcome::passed_on &&
+    if (!failed && reply.result == release_reply::outcome::granted_next &&
         !(reply.next && reply.next->result == acquire_reply::outcome::granted))
-        r.tell([&](observer& o) { o.passed_on(name()); });
+        r.tell([&](observer& o) { o.granted_next(name()); });
     // In a store with queues, the next owner is certain only after a confirmed release.
     const bool left = !failed && reply.result != release_reply::outcome::not_owner;
     if (left || !r.traits().queues)
@@ -127,8 +127,9 @@ void pending_release::complete_cancelled()
 
 void pending_release::tell_listener(const release_reply* reply)
 {
-    if (interest_.told != nullptr)
-        std::exchange(interest_.told, nullptr)->on_left(reply, first_sent_, subject_.foreign_turn);
+    if (interest_.notify != nullptr)
+        std::exchange(interest_.notify, nullptr)
+            ->on_left(reply, first_sent_, subject_.external_time);
 }
 
 error_code pending_release::outcome() const
@@ -148,20 +149,20 @@ void pending_release::complete(error_code why)
     if (!interest_.waiting)
         return;
     const auto waiting = std::exchange(interest_.waiting, nullptr);
-    const error_code told = why ? why : interest_.reason;
-    if (!told || !waiting->done.explained())
-        return waiting->complete(told);
-    const bool of_reason = interest_.details && told == interest_.reason;
-    waiting->complete(told, of_reason ? interest_.details : explain(told));
+    const error_code error = why ? why : interest_.reason;
+    if (!error || !waiting->done.explained())
+        return waiting->complete(error);
+    const bool of_reason = interest_.details && error == interest_.reason;
+    waiting->complete(error, of_reason ? interest_.details : explain(error));
 }
 
-details_ptr pending_release::explain(error_code told) const noexcept
+details_ptr pending_release::explain(error_code error) const noexcept
 {
     const bool unreachable = !context_.online(name());
     const details_ptr said = unreachable ? context_.trouble_details(name()) : said_;
     return make_details(context_,
                         {.name = name(),
-                         .told = told,
+                         .error = error,
                          .cause = unreachable ? error_code(errc::store_unavailable) : last_error_,
                          .said = said.get(),
                          .waited = context_.turn_time() - since_,
@@ -180,35 +181,36 @@ void pending_release::give_up(error_code why)
     complete(why);
 }
 
-void pending_release::drop(error_code told) noexcept
+void pending_release::drop(error_code error) noexcept
 {
     const pending_release_ptr self(this, false); // the reference of the list
-    interest_.told = nullptr;
+    interest_.notify = nullptr;
     timer_queue::cancel(*this);
     listed::unlink();
     if (interest_.waiting)
-        interest_.waiting->done.end(told);
+        interest_.waiting->done.end(error);
 }
 
-void pending_releases::leave(const ownership& held, pending_release::interest who)
+void pending_releases::leave(const ownership& held, pending_release::interest caller)
 {
     // After this time its TTL has passed, unless other leases of the owner extend it, or a renewal
     // that is still in flight.
     const auto over = context_.turn_time() + held.spec->options.lease_time;
     const bool prolonged = held.shared() || held.life.doubtful();
-    std::chrono::milliseconds turn{};
-    if (const auto percent = held.spec->options.foreign_turns; percent > 0)
-        turn = fsm::foreign_turn(percent).after(context_.turn_time() - held.since, context_.random);
-    add({held.spec, held.owner, std::string(held.entry()), turn}, std::move(who),
+    std::chrono::milliseconds free_time{};
+    if (const auto percent = held.spec->options.external_share; percent > 0)
+        free_time = fsm::external_time(percent).after(context_.turn_time() - held.since,
+                                                      context_.random);
+    add({held.spec, held.owner, std::string(held.entry()), free_time}, std::move(caller),
         fsm::release(clock::time_point::min(), over, prolonged), false);
 }
 
 bool pending_releases::leave_lost(const ownership& held, errc reason,
-                                  pending_release::listener* told)
+                                  pending_release::listener* notify)
 {
     // At the hold limit the key may have most of its TTL left, so it is released at once.
     if (reason == errc::hold_limit && !has(mutant::hold_limit_kept)) {
-        leave(held, {.reason = reason, .told = told});
+        leave(held, {.reason = reason, .notify = notify});
         return true;
     }
     // Without a release the store would keep the lock: while other leases hold it under the same
@@ -229,9 +231,9 @@ pending_release_ptr pending_releases::orphan(pending_release::subject what,
     return add(std::move(what), {}, steps, true);
 }
 
-pending_release_ptr pending_releases::leave_line(pending_release::subject what,
-                                                 clock::time_point runs_until,
-                                                 pending_release::interest who)
+pending_release_ptr pending_releases::leave_queue(pending_release::subject what,
+                                                  clock::time_point runs_until,
+                                                  pending_release::interest caller)
 {
     // Within this time an absent owner loses its position, and a grant to it ends.
     constexpr clock::duration forgotten = std::chrono::minutes(1);
@@ -240,16 +242,16 @@ pending_release_ptr pending_releases::leave_line(pending_release::subject what,
     // An owner that is only in the queue holds nothing.
     const bool may_be_held = runs_until != clock::time_point();
     // A listening queue gets the first answer, so that no waiter waits until `runs_until`.
-    const auto limit = who.told != nullptr ? clock::time_point() : runs_until;
-    return add(std::move(what), std::move(who), fsm::release(limit, over, false), may_be_held);
+    const auto limit = caller.notify != nullptr ? clock::time_point() : runs_until;
+    return add(std::move(what), std::move(caller), fsm::release(limit, over, false), may_be_held);
 }
 
 pending_release_ptr pending_releases::add(pending_release::subject gone,
-                                          pending_release::interest who, fsm::release steps,
+                                          pending_release::interest caller, fsm::release steps,
                                           bool orphan)
 {
     pending_release_ptr added(
-        new pending_release(context_, std::move(gone), std::move(who), steps, orphan));
+        new pending_release(context_, std::move(gone), std::move(caller), steps, orphan));
     added->start(list_, last_answer_);
     return added;
 }
@@ -309,10 +311,10 @@ void pending_releases::give_up(error_code why)
         list_.front().give_up(why);
 }
 
-void pending_releases::drop(error_code told) noexcept
+void pending_releases::drop(error_code error) noexcept
 {
     while (!list_.empty())
-        list_.front().drop(told);
+        list_.front().drop(error);
 }
 
 } // namespace leasehold::detail

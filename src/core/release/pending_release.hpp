@@ -57,24 +57,24 @@ public:
     {
         spec_ptr spec;
         owner_id owner;
-        std::string entry;                        ///< Empty: not a reentrant acquisition.
-        std::chrono::milliseconds foreign_turn{}; ///< As in the request.
+        std::string entry;                         ///< Empty: not a reentrant acquisition.
+        std::chrono::milliseconds external_time{}; ///< As in the request.
     };
 
     /// The receivers of the result.
     struct interest
     {
-        outcome_op_ptr waiting{}; ///< Completes with the result; may be null.
-        error_code reason{};      ///< The result of the wait if the release succeeds.
-        details_ptr details{};    ///< Of that reason.
-        listener* told = nullptr; ///< Notified once; may be null.
+        outcome_op_ptr waiting{};   ///< Completes with the result; may be null.
+        error_code reason{};        ///< The result of the wait if the release succeeds.
+        details_ptr details{};      ///< Of that reason.
+        listener* notify = nullptr; ///< Notified once; may be null.
     };
 
     /// @param orphan The lock may never have been acquired.
-    pending_release(turn_context& r, subject what, interest who, fsm::release steps, bool orphan)
+    pending_release(turn_context& r, subject what, interest caller, fsm::release steps, bool orphan)
         : context_(r),
           subject_(std::move(what)),
-          interest_(std::move(who)),
+          interest_(std::move(caller)),
           steps_(steps),
           orphan_(orphan)
     {}
@@ -105,7 +105,7 @@ public:
     void complete_cancelled();
 
     void give_up(error_code why);
-    void drop(error_code told) noexcept;
+    void drop(error_code error) noexcept;
 
 private:
     void act(fsm::release::action next);
@@ -116,7 +116,7 @@ private:
     void tell_listener(const release_reply* reply = nullptr);
     void tell();
     void complete(error_code why);
-    [[nodiscard]] details_ptr explain(error_code told) const noexcept;
+    [[nodiscard]] details_ptr explain(error_code error) const noexcept;
 
     turn_context& context_;
     const subject subject_;
@@ -143,12 +143,12 @@ public:
     explicit pending_releases(turn_context& r) noexcept : context_(r) {}
 
     /// Releases an ownership.
-    void leave(const ownership& held, pending_release::interest who);
+    void leave(const ownership& held, pending_release::interest caller);
 
     /// Releases the lock of a lost lease, if the store may still have it.
-    /// @param told Notified of the result if a release is sent.
-    /// @return Whether `told` is notified.
-    bool leave_lost(const ownership& held, errc reason, pending_release::listener* told);
+    /// @param notify Notified of the result if a release is sent.
+    /// @return Whether `notify` is notified.
+    bool leave_lost(const ownership& held, errc reason, pending_release::listener* notify);
 
     /// Releases the lock that an acquire may have taken, or may still take until `runs_until`.
     /// Null: there is nothing to release.
@@ -157,8 +157,8 @@ public:
     /// Removes an owner from a queue, or releases a lock that was granted to it there. A request of
     /// the owner without a reply may still be executed until `runs_until`; `clock::time_point()`:
     /// there is none. If a queue listens, a second request follows for one that runs late.
-    pending_release_ptr leave_line(pending_release::subject what, clock::time_point runs_until,
-                                   pending_release::interest who);
+    pending_release_ptr leave_queue(pending_release::subject what, clock::time_point runs_until,
+                                    pending_release::interest caller);
 
     /// Every request to the partition over connections that have ended has been executed, or never
     /// will be.
@@ -189,12 +189,12 @@ public:
 
     /// Ends all, and completes the waits with this error; without an error it destroys their
     /// handlers.
-    void drop(error_code told) noexcept;
+    void drop(error_code error) noexcept;
 
 private:
     template <class Which>
     void try_those(Which which);
-    pending_release_ptr add(pending_release::subject gone, pending_release::interest who,
+    pending_release_ptr add(pending_release::subject gone, pending_release::interest caller,
                             fsm::release steps, bool orphan);
 
     turn_context& context_;

@@ -24,7 +24,7 @@ public:
     }
 
     /// Stores the details of an error, for the next call of `disconnected`.
-    void heard(store_partition partition, error_code why, details_ptr said)
+    void store_details(store_partition partition, error_code why, details_ptr said)
     {
         state& known = at(partition);
         known.id = partition;

@@ -74,7 +74,7 @@ client_stats turn_context::stats() const noexcept
     return {.held = counts.held.value(),
             .waiting = counts.waiting.value(),
             .acquired = counts.acquired.value(),
-            .handed_over = counts.handed_over.value(),
+            .handed_off = counts.handed_off.value(),
             .released = counts.released.value(),
             .lost = counts.lost.value(),
             .renewed = counts.renewed.value(),

@@ -130,7 +130,7 @@ class turn_context : public std::enable_shared_from_this<turn_context>
 public:
     struct counters
     {
-        counter held, waiting, acquired, handed_over, released, lost, renewed, renewals_failed,
+        counter held, waiting, acquired, handed_off, released, lost, renewed, renewals_failed,
             acquires_sent, releases_sent, orphans, watched, connects, disconnects;
     };
 

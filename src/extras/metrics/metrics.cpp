@@ -138,13 +138,13 @@ void metrics::began(std::string_view name) noexcept
 }
 
 void metrics::acquired(std::string_view name, std::uint64_t, duration waited,
-                       bool handed_over) noexcept
+                       bool handed_off) noexcept
 {
     lock_series& lock = state_->at(name);
     lock.waiting.down();
     lock.held.up();
     lock.wait.add(waited);
-    if (!handed_over)
+    if (!handed_off)
         return;
     lock.contended.add();
     lock.handoffs_local.add();
@@ -199,7 +199,7 @@ void metrics::released(std::string_view name, std::uint64_t, duration held) noex
     lock.hold.add(held);
 }
 
-void metrics::passed_on(std::string_view name) noexcept
+void metrics::granted_next(std::string_view name) noexcept
 {
     state_->at(name).handoffs_remote.add();
 }

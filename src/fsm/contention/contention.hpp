@@ -95,7 +95,7 @@ public:
 
     /// A wake-up: the lock may be free. While the store cannot be reached, a request would only
     /// count as another failure; the next connection also triggers a poll.
-    action hint(bool online) noexcept
+    action wakeup(bool online) noexcept
     {
         if (has(mutant::hint_ignored) || (waits() && !online))
             return {};
@@ -103,11 +103,11 @@ public:
         case state::sending: again_ = true; break; // the reply may be older than the wake-up
         case state::sleeping:
         case state::pausing: return send();
-        case state::releasing: own_heard_ = true; break;
+        case state::releasing: own_received_ = true; break;
         case state::yielding:
             // This client also receives its own release. If that message is lost, the next one is
             // ignored, and the head start ends by its timer.
-            if (std::exchange(own_heard_, true))
+            if (std::exchange(own_received_, true))
                 return send();
             break;
         case state::idle:
@@ -193,7 +193,7 @@ public:
     {
         BOOST_ASSERT(state_ == state::holding);
         state_ = state::releasing;
-        own_heard_ = false;
+        own_received_ = false;
     }
 
     /// The lock was released. `others`: other processes wait, or it is unknown whether they do.
@@ -244,8 +244,8 @@ private:
 
     backoff backoff_;
     state state_ = state::idle;
-    bool again_ = false;     ///< A wake-up arrived after the outstanding request was sent.
-    bool own_heard_ = false; ///< This client has received the message of its own last release.
+    bool again_ = false;        ///< A wake-up arrived after the outstanding request was sent.
+    bool own_received_ = false; ///< This client has received the message of its own last release.
     failure_row failures_;
     unsigned char late_ = 0;
 };

@@ -12,12 +12,12 @@ namespace leasehold::fsm {
 /// performs no I/O. `contention` is the same for stores without queues.
 ///
 ///   idle ──wanted──▶ sending ──granted──▶ holding ──leaving──▶ releasing ──left──▶ idle, sending
-///                    sending ──in line──▶ in_line ──due, turn, connected──▶ sending
-///                    sending ──held, not in line──▶ sending
-///                    sending ──failed───▶ pausing ──due, turn, connected──▶ sending
-///   sending, in_line, pausing ──no waiter left, granted too late──▶ releasing
+///                    sending ──joined───▶ queued ──due, grant, connected──▶ sending
+///                    sending ──held, not queued──▶ sending
+///                    sending ──failed───▶ pausing ──due, grant, connected──▶ sending
+///   sending, queued, pausing ──no waiter left, granted too late──▶ releasing
 ///                    sending ──the acquire needs another owner──▶ releasing
-///   releasing, and the next owner has joined ──left──▶ in_line, holding or sending
+///   releasing, and the next owner has joined ──left──▶ queued, holding or sending
 ///
 /// To join, to extend a waiter's presence, to poll and to confirm a grant, the same acquire is sent
 /// again under the same owner. So a notification is only a reason to send it.
@@ -32,7 +32,7 @@ public:
     {
         idle,      ///< No waiter and no owner.
         sending,   ///< An acquire is outstanding or about to be sent.
-        in_line,   ///< Another owner holds the lock; this one is in the queue. Polls.
+        queued,    ///< Another owner holds the lock; this one is in the queue. Polls.
         pausing,   ///< The store failed, or the outcome is unknown.
         holding,   ///< This client holds the lock.
         releasing, ///< The release is outstanding: of the lock, the position, or a lost request.
@@ -50,7 +50,7 @@ public:
     enum class succession : unsigned char
     {
         none,    ///< The release had no next owner, or was executed before it joined.
-        in_line, ///< It has joined.
+        queued,  ///< It has joined.
         granted, ///< The queue was empty: it holds the lock.
     };
 
@@ -59,10 +59,10 @@ public:
         enum class kind : unsigned char
         {
             none,
-            send,      ///< Send an acquire that waits.
-            sleep,     ///< Call `due` later, unless another event comes first.
-            leave,     ///< Send a release of the owner until it is answered, then call `left`.
-            give_back, ///< Send a release of the owner that the notification named.
+            send,          ///< Send an acquire that waits.
+            sleep,         ///< Call `due` later, unless another event comes first.
+            leave,         ///< Send a release of the owner until it is answered, then call `left`.
+            release_ended, ///< Send a release of the owner that the notification named.
         };
         kind what = kind::none;
         /// For `send`: a request of this owner may have been executed. The store must then use a
@@ -115,19 +115,19 @@ public:
     {
         BOOST_ASSERT(state_ == state::sending);
         late_ = false;
-        told_ = false;
+        reported_ = false;
         return leave(false);
     }
 
     /// The store reports a grant for an owner of this client.
-    action turn(whose named) noexcept
+    action notified(whose named) noexcept
     {
         if (named == whose::ended)
-            return {action::kind::give_back};
+            return {action::kind::release_ended};
         switch (state_) {
-        case state::sending: told_ = true; break; // the reply may be older
-        case state::releasing: told_ = told_ || (joins_ && named == whose::next); break;
-        case state::in_line:
+        case state::sending: reported_ = true; break; // the reply may be older
+        case state::releasing: reported_ = reported_ || (joins_ && named == whose::next); break;
+        case state::queued:
         case state::pausing: return send();
         case state::idle:
         case state::holding: break;
@@ -144,9 +144,9 @@ public:
     action listening() noexcept
     {
         switch (state_) {
-        case state::sending: told_ = true; break;
-        case state::releasing: told_ = told_ || joins_; break;
-        case state::in_line:
+        case state::sending: reported_ = true; break;
+        case state::releasing: reported_ = reported_ || joins_; break;
+        case state::queued:
         case state::pausing: return send();
         case state::idle:
         case state::holding: break;
@@ -172,19 +172,19 @@ public:
         return enter(in_time, wanted);
     }
 
-    /// Another owner holds the lock. Not `in_line` if the request could not join: it used the fast
+    /// Another owner holds the lock. Not `queued` if the request could not join: it used the fast
     /// path, which only takes a free lock, or it was a try.
-    action held(bool in_line, bool wanted) noexcept
+    action held(bool queued, bool wanted) noexcept
     {
         BOOST_ASSERT(state_ == state::sending);
         late_ = false;
-        known_ = known_ || in_line;
+        known_ = known_ || queued;
         if (!wanted)
             return give_up();
         known_ = true;
-        if (told_ || !in_line)
+        if (reported_ || !queued)
             return send(); // which clears the notification
-        state_ = state::in_line;
+        state_ = state::queued;
         return {action::kind::sleep};
     }
 
@@ -193,7 +193,7 @@ public:
     {
         BOOST_ASSERT(state_ == state::sending);
         late_ = false;
-        told_ = false;
+        reported_ = false;
         known_ = known_ || may_have_run;
         if (!wanted)
             return give_up();
@@ -210,7 +210,7 @@ public:
             return give_up();
         if (!std::exchange(late_, true))
             return send();
-        told_ = false;
+        reported_ = false;
         state_ = state::pausing;
         return {action::kind::sleep};
     }
@@ -228,7 +228,7 @@ public:
     {
         BOOST_ASSERT(state_ == state::releasing);
         joins_ = false;
-        told_ = false;
+        reported_ = false;
     }
 
     /// The release was answered: the owner has ended. `next`: the state of the next owner.
@@ -237,7 +237,7 @@ public:
     {
         BOOST_ASSERT(state_ == state::releasing);
         BOOST_ASSERT(joins_ || next == succession::none);
-        const bool told = std::exchange(told_, false);
+        const bool reported = std::exchange(reported_, false);
         known_ = std::exchange(joins_, false);
         if (!known_) { // the release had no next owner
             state_ = state::idle;
@@ -251,16 +251,16 @@ public:
             state_ = state::pausing;
             return {};
         }
-        if (told || next == succession::none)
+        if (reported || next == succession::none)
             return send();
-        state_ = state::in_line;
+        state_ = state::queued;
         return {action::kind::sleep};
     }
 
     /// No request is outstanding, and there are waiters.
     [[nodiscard]] bool waits() const noexcept
     {
-        return state_ == state::in_line || state_ == state::pausing;
+        return state_ == state::queued || state_ == state::pausing;
     }
 
     friend bool operator==(const queued_contention&, const queued_contention&) = default;
@@ -268,7 +268,7 @@ public:
     friend std::size_t hash_value(const queued_contention& each) noexcept
     {
         return static_cast<std::size_t>(each.state_) << 4 | std::size_t{each.known_} << 3 |
-               std::size_t{each.told_} << 2 | std::size_t{each.joins_} << 1 |
+               std::size_t{each.reported_} << 2 | std::size_t{each.joins_} << 1 |
                std::size_t{each.late_};
     }
 
@@ -276,14 +276,14 @@ private:
     action send() noexcept
     {
         state_ = state::sending;
-        told_ = false;
+        reported_ = false;
         return {action::kind::send, known_};
     }
 
     action enter(bool in_time, bool wanted) noexcept
     {
         late_ = false;
-        told_ = false;
+        reported_ = false;
         if (!in_time || !wanted)
             return leave(false);
         known_ = false;
@@ -303,7 +303,7 @@ private:
     action give_up() noexcept
     {
         late_ = false;
-        told_ = false;
+        reported_ = false;
         if (known_)
             return leave(false);
         state_ = state::idle;
@@ -311,10 +311,10 @@ private:
     }
 
     state state_ = state::idle;
-    bool known_ = false; ///< An earlier request of this owner may have been executed.
-    bool told_ = false;  ///< A grant was reported while a request was outstanding.
-    bool joins_ = false; ///< The outstanding release lets the next owner join.
-    bool late_ = false;  ///< The last request reached the server too late.
+    bool known_ = false;    ///< An earlier request of this owner may have been executed.
+    bool reported_ = false; ///< A grant was reported while a request was outstanding.
+    bool joins_ = false;    ///< The outstanding release lets the next owner join.
+    bool late_ = false;     ///< The last request reached the server too late.
 };
 
 } // namespace leasehold::fsm

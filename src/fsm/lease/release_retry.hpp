@@ -22,10 +22,10 @@ class release
 public:
     enum class action : unsigned char
     {
-        wait, ///< Call `due` at `next()`, or when the store can be reached again.
-        send, ///< Send a release now.
-        told, ///< The caller may get `outcome()`; the release continues. Call `due` again.
-        done, ///< The release has ended with `outcome()`.
+        wait,   ///< Call `due` at `next()`, or when the store can be reached again.
+        send,   ///< Send a release now.
+        report, ///< The caller may get `outcome()`; the release continues. Call `due` again.
+        done,   ///< The release has ended with `outcome()`.
     };
 
     /// @param runs_until Until then an acquire of this owner may be executed. The past for a lock
@@ -57,7 +57,7 @@ public:
                 return done();
             over_ = clock::time_point::max();
             patience_ = shortest_patience;
-            return action::told;
+            return action::report;
         }
         if (in_flight_ || now < again_at_)
             return action::wait;

@@ -85,7 +85,7 @@ public:
     [[nodiscard]] step next() const noexcept { return step_; }
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
-    [[nodiscard]] bool is_stranger(unsigned member) const noexcept
+    [[nodiscard]] bool is_blank(unsigned member) const noexcept
     {
         return seen_[member].reachable && !seen_[member].is_member;
     }
@@ -93,7 +93,7 @@ public:
     /// A member has adopted the epoch, or a later one.
     void adopted(unsigned member, std::uint64_t largest, std::chrono::milliseconds lease) noexcept
     {
-        if (is_stranger(member) || !once(member))
+        if (is_blank(member) || !once(member))
             return;
         take(largest, lease);
     }
@@ -156,9 +156,9 @@ private:
 
     bool once(unsigned member) noexcept
     {
-        if (heard_[member])
+        if (counted_[member])
             return false;
-        heard_[member] = true;
+        counted_[member] = true;
         ++answers_;
         return true;
     }
@@ -174,7 +174,7 @@ private:
 
     quorum_size size_;
     std::array<member_view, quorum_size::most_members> seen_{};
-    std::array<bool, quorum_size::most_members> heard_{};
+    std::array<bool, quorum_size::most_members> counted_{};
     step step_ = step::nothing;
     std::uint64_t epoch_ = 0;
     unsigned answers_ = 0;

@@ -22,10 +22,10 @@ void master_node::open(const redis_config& where, const std::shared_ptr<environm
 }
 
 void master_node::connect(const asio::any_io_executor& strand,
-                          const std::shared_ptr<detail::context_poster>& home)
+                          const std::shared_ptr<detail::context_poster>& poster)
 {
-    replicas->open(strand, home, *this);
-    way->open(strand, home, *this);
+    replicas->open(strand, poster, *this);
+    way->open(strand, poster, *this);
 }
 
 void master_node::close() noexcept

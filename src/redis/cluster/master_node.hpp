@@ -39,9 +39,9 @@ public:
         std::function<void(master_node& by, error_code code, const diagnostics& details)> on_error;
     };
 
-    /// @param told Outlives it.
-    master_node(store_partition number, redis_config::address where, const user& told)
-        : partition(number), at(std::move(where)), told_(told)
+    /// @param callbacks Outlives it.
+    master_node(store_partition number, redis_config::address where, const user& callbacks)
+        : partition(number), at(std::move(where)), callbacks_(callbacks)
     {}
 
     /// Makes the connections. None is opened before `connect`.
@@ -50,7 +50,7 @@ public:
               std::unique_ptr<command_set> keys, std::function<bool()> knows_receivers,
               std::function<void()> on_other_server);
     void connect(const asio::any_io_executor& strand,
-                 const std::shared_ptr<detail::context_poster>& home);
+                 const std::shared_ptr<detail::context_poster>& poster);
     /// Its outstanding requests are answered.
     void close() noexcept;
     /// It serves nothing any more, and may be opened again.
@@ -70,22 +70,25 @@ public:
     std::shared_ptr<const diagnostics> trouble{};
 
 private:
-    void on_hint(std::string_view) override {}
-    void on_settled(store_partition) override { told_.on_settled(*this); }
+    void on_wakeup(std::string_view) override {}
+    void on_settled(store_partition) override { callbacks_.on_settled(*this); }
     void on_connected(store_partition) override
     {
         trouble.reset();
-        told_.on_up(*this);
+        callbacks_.on_up(*this);
     }
-    void on_disconnected(store_partition, error_code code) override { told_.on_down(*this, code); }
+    void on_disconnected(store_partition, error_code code) override
+    {
+        callbacks_.on_down(*this, code);
+    }
     void on_error(store_partition, error_code code, const diagnostics& details) override
     {
         if (details.key.empty())
             trouble = std::make_shared<diagnostics>(details);
-        told_.on_error(*this, code, details);
+        callbacks_.on_error(*this, code, details);
     }
 
-    const user& told_;
+    const user& callbacks_;
 };
 
 } // namespace leasehold::redis_store::cluster

@@ -61,7 +61,7 @@ struct request
     request(const request&) = delete;
     request& operator=(const request&) = delete;
 
-    enum class standing : std::uint8_t
+    enum class state : std::uint8_t
     {
         parked,   ///< Waits here: for a node, for earlier requests, or for a time.
         sent,     ///< A node has it.
@@ -71,7 +71,7 @@ struct request
     const std::string name, owner, entry;
     const slot_number slot;
     std::variant<std::monostate, acquire_work, release_work, renewal_work> work{};
-    standing now = standing::parked;
+    state now = state::parked;
     store_partition at = 0;     ///< The node that has it.
     store_partition ask_at = 0; ///< The node to which its slot migrates. 0: none.
     bool asking = false;        ///< It was sent there with ASKING.

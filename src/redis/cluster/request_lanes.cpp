@@ -13,7 +13,7 @@ void request_lanes::enter(const request_ptr& one)
 
 void request_lanes::leave(const request_ptr& one)
 {
-    one->now = request::standing::answered;
+    one->now = request::state::answered;
     const auto found = lanes_.find(one->name);
     if (found == lanes_.end())
         return;
@@ -24,13 +24,13 @@ void request_lanes::leave(const request_ptr& one)
 
 void request_lanes::park(const request_ptr& one)
 {
-    one->now = request::standing::parked;
+    one->now = request::state::parked;
     one->place = parked_.insert(parked_.end(), one);
 }
 
 void request_lanes::unpark(request& one)
 {
-    if (one.now == request::standing::parked)
+    if (one.now == request::state::parked)
         parked_.erase(one.place);
 }
 
@@ -52,9 +52,9 @@ bool request_lanes::may_go(lane& all, const request& one, store_partition to)
     for (const request_ptr& each : all.requests) {
         if (each.get() == &one)
             return true;
-        if (each->now == request::standing::answered)
+        if (each->now == request::state::answered)
             continue;
-        if (each->now == request::standing::parked)
+        if (each->now == request::state::parked)
             return false;
         if (each->at != to)
             all.careful = true;
@@ -69,7 +69,7 @@ void request_lanes::forget_all() noexcept
 {
     const auto parked = std::exchange(parked_, {});
     for (const request_ptr& each : parked)
-        each->now = request::standing::answered;
+        each->now = request::state::answered;
     const auto lanes = std::exchange(lanes_, {});
 }
 

@@ -32,21 +32,21 @@ redirection redirection_in(error_code code, const std::shared_ptr<const diagnost
 } // namespace
 
 request_router::request_router(const redis_config& settings, slot_map& map,
-                               detail::time_source& time, fsm::random_source& random, turns& line,
-                               user told)
+                               detail::time_source& time, fsm::random_source& random,
+                               grant_channels& grants, user callbacks)
     : settings_(settings),
       map_(map),
       time_(time),
       random_(random),
-      turns_(line),
-      told_(std::move(told))
+      grants_(grants),
+      callbacks_(std::move(callbacks))
 {}
 
 void request_router::open(const std::shared_ptr<request_router>& self,
-                          const std::shared_ptr<detail::context_poster>& home)
+                          const std::shared_ptr<detail::context_poster>& poster)
 {
     self_ = self;
-    home_ = home;
+    poster_ = poster;
     open_ = true;
 }
 
@@ -65,7 +65,7 @@ void request_router::forget_all() noexcept
 void request_router::on_down(const master_node& which)
 {
     for (const request_ptr& each : lanes_.all_parked()) {
-        if (each->now == request::standing::parked && target(*each) == which.partition &&
+        if (each->now == request::state::parked && target(*each) == which.partition &&
             each->not_before <= now())
             refuse(each, which.why);
     }
@@ -91,7 +91,7 @@ clock::time_point request_router::next_look() const
 void request_router::look(clock::time_point at)
 {
     for (const request_ptr& each : lanes_.all_parked()) {
-        if (each->now != request::standing::parked)
+        if (each->now != request::state::parked)
             continue;
         if (each->not_before <= at)
             each->not_before = {};
@@ -110,8 +110,8 @@ void request_router::look(clock::time_point at)
 /// Reports the time of the next `look`, which is seldom needed.
 void request_router::look_after()
 {
-    if (lanes_.any_parked() || turns_.take_changed())
-        told_.on_change();
+    if (lanes_.any_parked() || grants_.take_changed())
+        callbacks_.on_change();
 }
 
 bool request_router::is_served(std::string_view name) const
@@ -139,7 +139,7 @@ void request_router::acquire(const acquire_request& asked, store::acquire_handle
     one->work = std::move(work);
     one->give_up = now() + std::max(asked.budget, std::chrono::milliseconds(0));
     if (asked.entry.empty()) // the owner of a reentrant acquisition may belong to another client
-        turns_.belongs_to(asked.owner);
+        grants_.belongs_to(asked.owner);
     submit(one);
 }
 
@@ -161,7 +161,7 @@ void request_router::release(const release_request& asked, store::release_handle
     for (const auto& each : map_.nodes())
         if (each->replicas)
             each->replicas->leaving(asked.owner, asked.entry);
-    turns_.left(one->slot, one->owner);
+    grants_.left(one->slot, one->owner);
     submit(one);
 }
 
@@ -171,8 +171,8 @@ void request_router::renew(std::span<const renewal> asked, store::renew_handler 
     round->results.resize(asked.size(), renewal_result::failed);
     round->outstanding = asked.size();
     if (asked.empty()) {
-        if (home_)
-            home_->post([done = std::move(handler)]() mutable {
+        if (poster_)
+            poster_->post([done = std::move(handler)]() mutable {
                 std::move(done)(error_code(), renew_reply());
             });
         return;
@@ -203,7 +203,7 @@ void request_router::renew(std::span<const renewal> asked, store::renew_handler 
 /// Accepts a request; inside a call.
 void request_router::submit(const request_ptr& one)
 {
-    if (!home_)
+    if (!poster_)
         return; // never opened: there is no caller to notify
     lanes_.enter(one);
     if (!open_)
@@ -214,8 +214,8 @@ void request_router::submit(const request_ptr& one)
         go(one);
     else
         advance(one->name);
-    if (one->now == request::standing::parked)
-        told_.on_change();
+    if (one->now == request::state::parked)
+        callbacks_.on_change();
 }
 
 /// Sends the requests for a name that may be sent now.
@@ -227,12 +227,12 @@ void request_router::advance(const std::string& name)
     // No request is answered in this loop: replies always come later.
     for (std::size_t i = 0; i < all->requests.size(); ++i) {
         const request_ptr one = all->requests[i];
-        if (one->now != request::standing::parked)
+        if (one->now != request::state::parked)
             continue;
         if (one->not_before > now() || !request_lanes::may_go(*all, *one, target(*one)))
             return;
         go(one);
-        if (one->now == request::standing::parked)
+        if (one->now == request::state::parked)
             return; // it waits for its node, and the others wait for it
     }
 }
@@ -245,7 +245,7 @@ void request_router::go(const request_ptr& one)
     if (to == 0)
         return refuse(one, errc::store_unavailable);
     switch (there.now) {
-    case master_node::state::fresh: return told_.open(there);
+    case master_node::state::fresh: return callbacks_.open(there);
     case master_node::state::opening: return;
     case master_node::state::down: return refuse(one, there.why);
     case master_node::state::up: return send(one, there);
@@ -257,7 +257,7 @@ void request_router::send(const request_ptr& one, master_node& to)
     const bool asking = std::exchange(one->ask_at, 0) != 0 && !has(mutant::asking_left_out);
     one->asking = asking;
     lanes_.unpark(*one);
-    one->now = request::standing::sent;
+    one->now = request::state::sent;
     one->at = to.partition;
     ++to.under_way;
     to.used = true;
@@ -314,7 +314,7 @@ void request_router::answered(const request_ptr& one, error_code code, Reply rep
 {
     master_node& by = map_.get(one->at);
     --by.under_way;
-    if (one->now != request::standing::sent)
+    if (one->now != request::state::sent)
         return; // the context has ended
     const redirection said = redirection_in(code, reply.details);
     if (said.what != redirection::kind::none && open_) {
@@ -334,7 +334,7 @@ void request_router::answered(const request_ptr& one, error_code code, Reply rep
             reply.results.front() = renewal_result::failed;
     }
     if (!by.serves && by.under_way == 0 && open_)
-        told_.tidy();
+        callbacks_.tidy();
     finish(one, code, std::move(reply));
 }
 
@@ -343,9 +343,9 @@ bool request_router::redirect(const request_ptr& one, master_node& by, const red
 {
     using kind = redirection::kind;
     if (said.what == kind::moved)
-        told_.learn(said, by);
+        callbacks_.learn(said, by);
     else if (said.what == kind::down)
-        told_.want_map();
+        callbacks_.want_map();
     if (!one->is_renewal() && lanes_.go_carefully(*one))
         return false;
     if (said.what == kind::try_again && has(mutant::try_again_is_final))
@@ -376,7 +376,7 @@ bool request_router::redirect(const request_ptr& one, master_node& by, const red
     else {
         advance(one->name);
     }
-    told_.on_change();
+    callbacks_.on_change();
     return true;
 }
 
@@ -384,8 +384,8 @@ bool request_router::redirect(const request_ptr& one, master_node& by, const red
 void request_router::refuse(request_ptr one, error_code code)
 {
     lanes_.unpark(*one);
-    one->now = request::standing::answered;
-    home_->post([self = self_.lock(), one, code] { self->finish_refused(one, code); });
+    one->now = request::state::answered;
+    poster_->post([self = self_.lock(), one, code] { self->finish_refused(one, code); });
 }
 
 void request_router::finish_refused(const request_ptr& one, error_code code)
@@ -396,7 +396,7 @@ void request_router::finish_refused(const request_ptr& one, error_code code)
         const auto known = map_.knows(at) ? map_.get(at).trouble : nullptr;
         const auto made = known ? std::make_shared<diagnostics>(*known)
                                 : std::make_shared<diagnostics>();
-        made->server = told_.server_of(at);
+        made->server = callbacks_.server_of(at);
         made->key = one->name;
         details = made;
     }
@@ -418,11 +418,11 @@ void request_router::finish_refused(const request_ptr& one, error_code code)
 
 void request_router::finish(const request_ptr& one, error_code code, acquire_reply reply)
 {
-    const bool in_line = !code && reply.result == acquire_reply::outcome::held && reply.in_line;
-    if (in_line)
-        turns_.joined(one->slot, one->name, one->owner);
+    const bool queued = !code && reply.result == acquire_reply::outcome::held && reply.queued;
+    if (queued)
+        grants_.joined(one->slot, one->name, one->owner);
     else if (!code)
-        turns_.left(one->slot, one->owner);
+        grants_.left(one->slot, one->owner);
     lanes_.leave(one);
     auto& work = std::get<acquire_work>(one->work);
     std::move(work.handler)(code, std::move(reply));
@@ -433,8 +433,8 @@ void request_router::finish(const request_ptr& one, error_code code, acquire_rep
 void request_router::finish(const request_ptr& one, error_code code, release_reply reply)
 {
     auto& work = std::get<release_work>(one->work);
-    if (!code && reply.next && reply.next->in_line)
-        turns_.joined(one->slot, one->name, work.next_owner);
+    if (!code && reply.next && reply.next->queued)
+        grants_.joined(one->slot, one->name, work.next_owner);
     lanes_.leave(one);
     std::move(work.handler)(code, std::move(reply));
     advance(one->name);
@@ -443,7 +443,7 @@ void request_router::finish(const request_ptr& one, error_code code, release_rep
 
 void request_router::finish(const request_ptr& one, error_code code, renew_reply reply)
 {
-    one->now = request::standing::answered;
+    one->now = request::state::answered;
     const auto& work = std::get<renewal_work>(one->work);
     renewal_round& round = *work.round;
     if (reply.details)
@@ -465,7 +465,7 @@ void request_router::finish(const request_ptr& one, error_code code, renew_reply
 void request_router::retry()
 {
     for (const request_ptr& each : lanes_.all_parked()) {
-        if (each->now != request::standing::parked || each->not_before > now())
+        if (each->now != request::state::parked || each->not_before > now())
             continue;
         if (each->is_renewal())
             go(each);

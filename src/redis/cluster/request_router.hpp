@@ -47,11 +47,11 @@ public:
     };
 
     request_router(const redis_config& settings, slot_map& map, detail::time_source& time,
-                   fsm::random_source& random, turns& line, user told);
+                   fsm::random_source& random, grant_channels& grants, user callbacks);
 
     /// @param self This object; requests that nodes have keep it.
     void open(const std::shared_ptr<request_router>& self,
-              const std::shared_ptr<detail::context_poster>& home);
+              const std::shared_ptr<detail::context_poster>& poster);
     /// Nothing is sent any more. Requests that nodes have are answered by them.
     void close() noexcept { open_ = false; }
     void refuse_all(); ///< Rejects the requests that are not sent.
@@ -96,10 +96,10 @@ private:
     slot_map& map_;
     detail::time_source& time_;
     fsm::random_source& random_;
-    turns& turns_;
-    const user told_;
+    grant_channels& grants_;
+    const user callbacks_;
     std::weak_ptr<request_router> self_;
-    std::shared_ptr<detail::context_poster> home_;
+    std::shared_ptr<detail::context_poster> poster_;
     bool open_ = false;
     request_lanes lanes_;
 };

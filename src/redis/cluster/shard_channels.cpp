@@ -60,7 +60,7 @@ void shard_connection::on_attempt()
 {
     begin_saying();
     leaving_.clear();
-    heard_ = false;
+    subscribed_ = false;
     if (owner_ != nullptr)
         owner_->on_attempt(*this, node_);
     flush();
@@ -90,16 +90,16 @@ void shard_connection::on_silence() noexcept
     stop_saying();
 }
 
-shard_channels::shard_channels(std::shared_ptr<environment> from, user told)
-    : from_(std::move(from)), told_(std::move(told))
+shard_channels::shard_channels(std::shared_ptr<environment> from, user callbacks)
+    : from_(std::move(from)), callbacks_(std::move(callbacks))
 {}
 
 void shard_channels::open(const asio::any_io_executor& strand,
-                          const std::shared_ptr<detail::context_poster>& home,
+                          const std::shared_ptr<detail::context_poster>& poster,
                           store_listener& listener)
 {
     strand_ = strand;
-    home_ = home;
+    poster_ = poster;
     listener_ = &listener;
 }
 
@@ -115,8 +115,9 @@ shard_connection& shard_channels::at(store_partition node)
 {
     auto& place = connections_[node];
     if (!place) {
-        place = std::make_shared<shard_connection>(told_.settings_of(node), from_, *this, node);
-        place->open(strand_, home_, *listener_);
+        place = std::make_shared<shard_connection>(callbacks_.settings_of(node), from_, *this,
+                                                   node);
+        place->open(strand_, poster_, *listener_);
     }
     return *place;
 }
@@ -139,18 +140,18 @@ void shard_channels::unwant(const std::string& channel)
     channels_.erase(found);
 }
 
-bool shard_channels::hears(const std::string& channel, store_partition node) const
+bool shard_channels::is_subscribed(const std::string& channel, store_partition node) const
 {
     const auto found = channels_.find(channel);
-    return found != channels_.end() && found->second.heard && found->second.node == node;
+    return found != channels_.end() && found->second.subscribed && found->second.node == node;
 }
 
 /// Subscribes at the node that serves the channel's slot.
 void shard_channels::place(const std::string& channel, channel_state& state)
 {
-    state.heard = false;
-    state.node = told_.node_of(state.slot);
-    state.asked = told_.now();
+    state.subscribed = false;
+    state.node = callbacks_.node_of(state.slot);
+    state.asked = callbacks_.now();
     if (state.node != 0)
         at(state.node).subscribe(channel);
 }
@@ -160,7 +161,7 @@ void shard_channels::on_map()
     if (listener_ == nullptr || has(mutant::channels_stay))
         return;
     for (auto& [channel, state] : channels_) {
-        const store_partition node = told_.node_of(state.slot);
+        const store_partition node = callbacks_.node_of(state.slot);
         if (node == state.node)
             continue;
         if (state.node != 0)
@@ -178,7 +179,7 @@ void shard_channels::on_map()
         }
         // Later: this may be inside one of its own calls.
         i->second->forget_owner();
-        home_->post([unused = i->second] { unused->close(); });
+        poster_->post([unused = i->second] { unused->close(); });
         i = connections_.erase(i);
     }
 }
@@ -187,23 +188,23 @@ void shard_channels::look()
 {
     if (listener_ == nullptr)
         return;
-    const auto now = told_.now();
+    const auto now = callbacks_.now();
     bool lost = false;
     for (auto& [channel, state] : channels_) {
-        if (state.heard || now < state.asked + confirmation_patience)
+        if (state.subscribed || now < state.asked + confirmation_patience)
             continue;
         lost = true;
         place(channel, state);
     }
     if (lost)
-        told_.on_lost_slot();
+        callbacks_.on_lost_slot();
 }
 
 clock::time_point shard_channels::next_look() const
 {
     auto next = clock::time_point::max();
     for (const auto& [channel, state] : channels_) {
-        if (!state.heard)
+        if (!state.subscribed)
             next = std::min<clock::time_point>(next, state.asked + confirmation_patience);
     }
     return next;
@@ -213,11 +214,11 @@ void shard_channels::on_attempt(shard_connection& of, store_partition node)
 {
     for (auto& [channel, state] : channels_) {
         if (state.node == node) {
-            state.asked = told_.now();
+            state.asked = callbacks_.now();
             of.subscribe(channel);
         }
     }
-    told_.on_change();
+    callbacks_.on_change();
 }
 
 void shard_channels::on_lost(store_partition node, error_code why)
@@ -226,9 +227,9 @@ void shard_channels::on_lost(store_partition node, error_code why)
         allowed_ = false;
     for (auto& [channel, state] : channels_) {
         if (state.node == node)
-            state.heard = false;
+            state.subscribed = false;
     }
-    told_.on_change();
+    callbacks_.on_change();
 }
 
 void shard_channels::on_push(shard_connection& of, store_partition node,
@@ -243,20 +244,20 @@ void shard_channels::on_push(shard_connection& of, store_partition node,
         return;
     if (words[0] == "ssubscribe") {
         allowed_ = true;
-        found->second.heard = true;
+        found->second.subscribed = true;
         const std::string channel = found->first; // the channel may soon be unwanted
-        told_.on_heard(channel, node, of.is_first());
+        callbacks_.on_subscribed(channel, node, of.is_first());
     }
     else if (words[0] == "smessage") {
         const std::string channel = found->first;
-        told_.on_message(channel, words[2]);
+        callbacks_.on_message(channel, words[2]);
     }
     else if (words[0] == "sunsubscribe" && !has(mutant::channels_stay)) {
         // Not requested: another node serves the slot.
-        found->second.heard = false;
+        found->second.subscribed = false;
         found->second.node = 0;
-        found->second.asked = told_.now();
-        told_.on_lost_slot();
+        found->second.asked = callbacks_.now();
+        callbacks_.on_lost_slot();
     }
 }
 
@@ -270,9 +271,9 @@ bool shard_channels::on_refusal(store_partition node, const std::string& text)
     if (said.what == redirection::kind::none || listener_ == nullptr)
         return false;
     if (said.what == redirection::kind::moved)
-        told_.on_moved(node, said);
+        callbacks_.on_moved(node, said);
     else
-        told_.on_lost_slot();
+        callbacks_.on_lost_slot();
     return true; // unconfirmed channels are requested again
 }
 

@@ -40,7 +40,7 @@ public:
     void forget_owner() noexcept { owner_ = nullptr; }
 
     /// Whether this is the first confirmed channel since the connection was made.
-    [[nodiscard]] bool is_first() noexcept { return !std::exchange(heard_, true); }
+    [[nodiscard]] bool is_first() noexcept { return !std::exchange(subscribed_, true); }
 
 private:
     void on_attempt() override;
@@ -51,7 +51,7 @@ private:
 
     shard_channels* owner_; ///< Null: nothing is reported any more.
     const store_partition node_;
-    bool heard_ = false;
+    bool subscribed_ = false;
     std::multiset<std::string, std::less<>> leaving_; ///< `unsubscribe` calls without a reply.
 };
 
@@ -68,7 +68,8 @@ public:
     {
         /// `node` serves the slot and sends what is published from now on; earlier messages may
         /// have been missed. `first`: of the channels there, since the connection was made.
-        std::function<void(const std::string& channel, store_partition node, bool first)> on_heard;
+        std::function<void(const std::string& channel, store_partition node, bool first)>
+            on_subscribed;
         std::function<void(const std::string& channel, const std::string& text)> on_message;
         std::function<store_partition(slot_number slot)> node_of; ///< 0: no node serves it.
         std::function<redis_config(store_partition node)> settings_of;
@@ -80,17 +81,18 @@ public:
         std::function<clock::time_point()> now;
     };
 
-    shard_channels(std::shared_ptr<environment> from, user told);
+    shard_channels(std::shared_ptr<environment> from, user callbacks);
 
     void open(const asio::any_io_executor& strand,
-              const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
+              const std::shared_ptr<detail::context_poster>& poster, store_listener& listener);
     void close() noexcept;
 
-    /// Subscribes to the channel. `on_heard` follows, also if the client is already subscribed.
+    /// Subscribes to the channel. `on_subscribed` follows, also if the client is already
+    /// subscribed.
     void want(const std::string& channel, slot_number slot);
     void unwant(const std::string& channel);
     /// Whether the subscription is confirmed, and at this node.
-    [[nodiscard]] bool hears(const std::string& channel, store_partition node) const;
+    [[nodiscard]] bool is_subscribed(const std::string& channel, store_partition node) const;
     /// False if a node has denied it: then it is unknown which other clients would listen.
     [[nodiscard]] bool allowed() const noexcept { return allowed_; }
 
@@ -108,7 +110,7 @@ private:
     {
         slot_number slot;
         store_partition node = 0; ///< The node of the subscription. 0: none yet.
-        bool heard = false;
+        bool subscribed = false;
         clock::time_point asked{};
     };
 
@@ -122,9 +124,9 @@ private:
     bool on_refusal(store_partition node, const std::string& text);
 
     const std::shared_ptr<environment> from_;
-    const user told_;
+    const user callbacks_;
     asio::any_io_executor strand_;
-    std::shared_ptr<detail::context_poster> home_;
+    std::shared_ptr<detail::context_poster> poster_;
     store_listener* listener_ = nullptr;
     bool allowed_ = true;
     std::map<std::string, channel_state, std::less<>> channels_;

@@ -33,20 +33,20 @@ shards::shards(const redis_config& settings, std::shared_ptr<environment> from)
                      }}),
       map_(of_nodes_),
       refresh_(settings_, from_, random_),
-      channels_(from_, {.on_heard =
+      channels_(from_, {.on_subscribed =
                             [this](const std::string& channel, store_partition at, bool first) {
-                                const bool of_turns = turns::is_channel(channel);
-                                if (of_turns || first)
-                                    turns_->on_heard(*listener_, channel, at, first);
-                                if (!of_turns)
-                                    hint(channel);
+                                const bool of_grants = grant_channels::is_channel(channel);
+                                if (of_grants || first)
+                                    grants_->on_subscribed(*listener_, channel, at, first);
+                                if (!of_grants)
+                                    wakeup(channel);
                             },
                         .on_message =
                             [this](const std::string& channel, const std::string& text) {
-                                if (turns::is_channel(channel))
-                                    turns::on_message(*listener_, text);
+                                if (grant_channels::is_channel(channel))
+                                    grant_channels::on_message(*listener_, text);
                                 else
-                                    hint(channel);
+                                    wakeup(channel);
                             },
                         .node_of = [this](slot_number slot) { return map_[slot]; },
                         .settings_of =
@@ -58,12 +58,12 @@ shards::shards(const redis_config& settings, std::shared_ptr<environment> from)
                         .on_lost_slot = [this] { want_map(); },
                         .on_change = [this] { set_timer(); },
                         .now = [this] { return now(); }}),
-      turns_(std::make_shared<turns>(channels_)),
+      grants_(std::make_shared<grant_channels>(channels_)),
       watched_(settings.layout == redis_config::key_layout::native
                    ? nullptr
                    : std::make_unique<watched_names>(channels_)),
       note_(client_note::make(settings_, *from_)),
-      router_(settings_, map_, *time_, random_, *turns_,
+      router_(settings_, map_, *time_, random_, *grants_,
               {.open = [this](master_node& which) { open_node(which); },
                .learn = [this](const redirection& said, master_node& by) { learn(said, by); },
                .want_map = [this] { want_map(); },
@@ -74,11 +74,11 @@ shards::shards(const redis_config& settings, std::shared_ptr<environment> from)
 
 shards::~shards() = default;
 
-void shards::hint(const std::string& channel)
+void shards::wakeup(const std::string& channel)
 {
-    watched_->on_hint(channel, [this](std::string_view name) {
+    watched_->on_wakeup(channel, [this](std::string_view name) {
         if (listener_ != nullptr)
-            listener_->on_hint(name);
+            listener_->on_wakeup(name);
     });
 }
 
@@ -104,14 +104,14 @@ void shards::open(const asio::any_io_executor& strand, store_listener& listener)
     asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
         .add(shared_from_this());
     strand_ = strand;
-    home_ = detail::context_poster::make(strand);
+    poster_ = detail::context_poster::make(strand);
     listener_ = &listener;
     time_->open(strand, [weak = weak_from_this()] {
         if (const auto self = weak.lock())
             self->on_time();
     });
-    channels_.open(strand, home_, listener);
-    router_.open(std::shared_ptr<request_router>(shared_from_this(), &router_), home_);
+    channels_.open(strand, poster_, listener);
+    router_.open(std::shared_ptr<request_router>(shared_from_this(), &router_), poster_);
     want_map();
 }
 
@@ -123,7 +123,7 @@ void shards::close() noexcept
     router_.close();
     refresh_.close();
     channels_.close();
-    turns_->close();
+    grants_->close();
     for (const auto& each : map_.nodes())
         each->close();
     try {
@@ -140,7 +140,7 @@ void shards::on_context_end() noexcept
     listener_ = nullptr;
     time_->close();
     refresh_.drop();
-    turns_->close();
+    grants_->close();
     router_.forget_all();
 }
 
@@ -162,13 +162,13 @@ redis_config shards::settings_of(const redis_config::address& at) const
 void shards::open_node(master_node& which)
 {
     const redis_config where = settings_of(which.at);
-    const auto ears = std::make_shared<node_hearing>(turns_, which.partition,
-                                                     [this] { return now(); });
+    const auto subscription = std::make_shared<node_subscription>(grants_, which.partition,
+                                                                  [this] { return now(); });
     std::unique_ptr<command_set> keys;
     if (watched_)
-        keys = std::make_unique<redisson_commands>(settings_.fence_retention, ears, true);
+        keys = std::make_unique<redisson_commands>(settings_.fence_retention, subscription, true);
     else
-        keys = std::make_unique<native_commands>(ears, true, floors_);
+        keys = std::make_unique<native_commands>(subscription, true, floors_);
     which.open(
         where, from_, std::move(keys), [this] { return channels_.allowed(); },
         [weak = weak_from_this()] {
@@ -181,9 +181,9 @@ void shards::open_node(master_node& which)
         return self ? self->map_.other_slot_of(partition, but) : std::nullopt;
     };
     // Later, because this may be inside a call.
-    home_->post([self = shared_from_this(), way = which.way, &which] {
+    poster_->post([self = shared_from_this(), way = which.way, &which] {
         if (self->listener_ != nullptr && which.way == way)
-            which.connect(self->strand_, self->home_);
+            which.connect(self->strand_, self->poster_);
     });
 }
 
@@ -213,7 +213,7 @@ void shards::on_down(master_node& which, error_code why)
     which.why = why;
     if (!which.used && !router_.waits_for(which.partition)) {
         // It was opened only for the client's record, and that failure affects no caller.
-        home_->post([self = shared_from_this(), &which] {
+        poster_->post([self = shared_from_this(), &which] {
             const bool needed = which.used || self->router_.waits_for(which.partition);
             if (self->listener_ == nullptr || which.now != master_node::state::down || needed)
                 return;
@@ -266,14 +266,14 @@ void shards::describe(std::string_view holder, store::describe_handler handler)
 {
     if (master_node* const there = node_beside(note_reading(holder).key()))
         read_note(*there->way, holder, std::move(handler));
-    else if (home_)
-        home_->post([done = std::move(handler)]() mutable { std::move(done)(client_info()); });
+    else if (poster_)
+        poster_->post([done = std::move(handler)]() mutable { std::move(done)(client_info()); });
 }
 
 /// Closes nodes that serve nothing any more, when they have answered.
 void shards::tidy()
 {
-    home_->post([self = shared_from_this()] {
+    poster_->post([self = shared_from_this()] {
         if (self->listener_ == nullptr)
             return;
         for (const auto& each : self->map_.nodes()) {
@@ -292,7 +292,7 @@ void shards::want_map(const std::optional<redis_config::address>& from)
     if (!refresh_.want(from) || listener_ == nullptr)
         return;
     // Later, because this may be inside a call.
-    home_->post([self = shared_from_this()] { self->on_time(); });
+    poster_->post([self = shared_from_this()] { self->on_time(); });
 }
 
 void shards::ask_map()
@@ -376,7 +376,7 @@ void shards::learn(const redirection& said, master_node& by)
         if (!before.announced && !has(mutant::new_node_not_told))
             there.announced = false;
         // Names in that slot may send requests there. Later, because this may be inside a call.
-        home_->post([self = shared_from_this(), &there] {
+        poster_->post([self = shared_from_this(), &there] {
             const bool can_ask = there.now == master_node::state::fresh ||
                                  there.now == master_node::state::up;
             if (can_ask && there.serves)
@@ -406,7 +406,7 @@ void shards::set_timer()
 {
     if (listener_ == nullptr)
         return;
-    auto next = std::min(channels_.next_look(), turns_->next_look());
+    auto next = std::min(channels_.next_look(), grants_->next_look());
     next = std::min({next, refresh_.next_time(), router_.next_look()});
     if (next != clock::time_point::max())
         time_->wake_at(next);
@@ -421,7 +421,7 @@ void shards::on_time()
     if (refresh_.due(at))
         ask_map();
     channels_.look();
-    turns_->look(at);
+    grants_->look(at);
     set_timer();
 }
 

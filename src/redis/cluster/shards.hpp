@@ -67,7 +67,7 @@ private:
 
     // Nodes.
     [[nodiscard]] redis_config settings_of(const redis_config::address& at) const;
-    void hint(const std::string& channel);
+    void wakeup(const std::string& channel);
     void write_note();
     /// The node of a key that belongs to no lock. Null if it is not connected.
     [[nodiscard]] master_node* node_beside(std::string_view key);
@@ -93,7 +93,7 @@ private:
     const std::unique_ptr<detail::time_source> time_;
     fsm::random_source random_;
     asio::any_io_executor strand_;
-    std::shared_ptr<detail::context_poster> home_;
+    std::shared_ptr<detail::context_poster> poster_;
     store_listener* listener_ = nullptr; ///< Null: closed, or not open yet.
 
     const master_node::user of_nodes_;
@@ -104,7 +104,7 @@ private:
     const std::shared_ptr<slot_floors> floors_ = std::make_shared<slot_floors>();
 
     shard_channels channels_;
-    const std::shared_ptr<turns> turns_;
+    const std::shared_ptr<grant_channels> grants_;
     const std::unique_ptr<watched_names> watched_; ///< For the layout `redisson`.
     const std::shared_ptr<client_note> note_;      ///< Null: no record is written.
     request_router router_;

@@ -5,9 +5,10 @@
 
 namespace leasehold::redis_store::cluster {
 
-slot_map::slot_map(const master_node::user& told) : told_(told), slots_(slot_count, 0)
+slot_map::slot_map(const master_node::user& callbacks)
+    : callbacks_(callbacks), slots_(slot_count, 0)
 {
-    nodes_.push_back(std::make_unique<master_node>(0, redis_config::address{}, told_));
+    nodes_.push_back(std::make_unique<master_node>(0, redis_config::address{}, callbacks_));
 }
 
 master_node& slot_map::at(const redis_config::address& where)
@@ -17,7 +18,7 @@ master_node& slot_map::at(const redis_config::address& where)
     if (found != nodes_.end())
         return **found;
     const auto number = static_cast<store_partition>(nodes_.size());
-    return *nodes_.emplace_back(std::make_unique<master_node>(number, where, told_));
+    return *nodes_.emplace_back(std::make_unique<master_node>(number, where, callbacks_));
 }
 
 slot_map::change slot_map::apply(const topology& found)

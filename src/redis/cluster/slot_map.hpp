@@ -22,7 +22,7 @@ namespace leasehold::redis_store::cluster {
 class slot_map
 {
 public:
-    explicit slot_map(const master_node::user& told);
+    explicit slot_map(const master_node::user& callbacks);
 
     /// 0: no node, as far as is known.
     [[nodiscard]] store_partition operator[](slot_number slot) const noexcept
@@ -60,7 +60,7 @@ public:
     bool move(slot_number slot, master_node& to);
 
 private:
-    const master_node::user& told_;
+    const master_node::user& callbacks_;
     std::vector<store_partition> slots_;
     std::deque<std::unique_ptr<master_node>> nodes_;
 };

@@ -17,11 +17,11 @@ constexpr std::chrono::milliseconds node_patience{1'000};
 
 topology_question::topology_question(const redis_config& settings,
                                      std::shared_ptr<environment> from,
-                                     std::vector<redis_config::address> nodes, listener told)
+                                     std::vector<redis_config::address> nodes, listener callbacks)
     : settings_(settings),
       from_(std::move(from)),
       nodes_(std::move(nodes)),
-      told_(std::move(told)),
+      callbacks_(std::move(callbacks)),
       why_(errc::store_unavailable),
       time_(from_->make_time())
 {}
@@ -39,7 +39,7 @@ void topology_question::open(const asio::any_io_executor& strand)
 void topology_question::close() noexcept
 {
     time_->close();
-    told_ = {};
+    callbacks_ = {};
     if (const auto last = std::exchange(connection_, nullptr))
         last->close();
 }
@@ -47,7 +47,7 @@ void topology_question::close() noexcept
 void topology_question::drop() noexcept
 {
     time_->close();
-    told_ = {};
+    callbacks_ = {};
     if (const auto last = std::exchange(connection_, nullptr))
         last->drop();
 }
@@ -55,13 +55,13 @@ void topology_question::drop() noexcept
 void topology_question::ask_next()
 {
     if (next_ == nodes_.size()) {
-        const auto told = std::move(told_.failed);
+        const auto done = std::move(callbacks_.failed);
         close();
         if (said_.empty()) {
             for (const std::string& each : unreached_)
                 said_.append(said_.empty() ? "" : "; ").append(each);
         }
-        return told(why_, said_);
+        return done(why_, said_);
     }
     redis_config where = settings_;
     where.addresses = {nodes_[next_++]};
@@ -133,10 +133,10 @@ void topology_question::on_answer(bool shards, const reply_tree& answer)
                               : read_slots(answer, asked, reached);
     if (!found) // it has not met the others yet, or has been removed
         return give_up(errc::store_refused, "the node knows of no slot who serves it");
-    const auto told = std::move(told_.found);
+    const auto done = std::move(callbacks_.found);
     const auto self = shared_from_this();
     close();
-    told(*found);
+    done(*found);
 }
 
 void topology_question::on_lost(error_code why, std::string_view said)
@@ -146,7 +146,7 @@ void topology_question::on_lost(error_code why, std::string_view said)
 
 void topology_question::give_up(error_code why, std::string_view said)
 {
-    if (!told_.failed)
+    if (!callbacks_.failed)
         return;
     const auto self = shared_from_this();
     // A server's reply is more useful than the report that another is unreachable.

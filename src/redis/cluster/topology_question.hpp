@@ -35,7 +35,7 @@ public:
 
     /// @param nodes Not empty.
     topology_question(const redis_config& settings, std::shared_ptr<environment> from,
-                      std::vector<redis_config::address> nodes, listener told);
+                      std::vector<redis_config::address> nodes, listener callbacks);
 
     void open(const asio::any_io_executor& strand);
     void close() noexcept;
@@ -60,7 +60,7 @@ private:
     const std::shared_ptr<environment> from_;
     const std::vector<redis_config::address> nodes_;
     std::size_t next_ = 0; ///< The index of the node after the current one.
-    listener told_;
+    listener callbacks_;
     error_code why_;
     std::string said_;
     std::set<std::string> unreached_; ///< The nodes, each with the reason.

@@ -57,14 +57,15 @@ std::vector<redis_config::address> topology_refresh::candidates(const slot_map& 
 }
 
 void topology_refresh::ask(const slot_map& map, clock::time_point now,
-                           const asio::any_io_executor& strand, topology_question::listener told)
+                           const asio::any_io_executor& strand,
+                           topology_question::listener callbacks)
 {
     wanted_ = false;
     next_ = now + (known_ ? clock::duration(pause) : reconnect_pause(settings_.reconnect, random_));
     if (has(mutant::map_without_pause))
         next_ = now;
     question_ = std::make_shared<topology_question>(settings_, from_, candidates(map),
-                                                    std::move(told));
+                                                    std::move(callbacks));
     question_->open(strand);
 }
 

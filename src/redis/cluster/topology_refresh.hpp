@@ -43,7 +43,7 @@ public:
     }
 
     void ask(const slot_map& map, clock::time_point now, const asio::any_io_executor& strand,
-             topology_question::listener told);
+             topology_question::listener callbacks);
     void answered(const topology& found);
     void failed(); ///< No node has answered.
 

@@ -16,33 +16,33 @@ constexpr std::chrono::seconds lingering{30};
 
 } // namespace
 
-void turns::belongs_to(std::string_view owner)
+void grant_channels::belongs_to(std::string_view owner)
 {
     if (client_.empty())
         client_ = native::client_of(owner);
 }
 
-bool turns::hears(slot_number slot, store_partition node) const
+bool grant_channels::is_subscribed(slot_number slot, store_partition node) const
 {
     const auto found = slots_.find(slot);
     return channels_ != nullptr && found != slots_.end() &&
-           channels_->hears(found->second.channel, node);
+           channels_->is_subscribed(found->second.channel, node);
 }
 
-void turns::listen(slot_number slot, clock::time_point now)
+void grant_channels::listen(slot_number slot, clock::time_point now)
 {
     if (channels_ == nullptr || client_.empty())
         return;
     slot_state& state = slots_[slot];
     if (state.channel.empty()) {
-        native::turn_channel_in(slot, client_, state.channel);
+        native::grant_channel_in(slot, client_, state.channel);
         channels_->want(state.channel, slot);
         changed_ = true;
     }
     state.until = now + lingering;
 }
 
-void turns::joined(slot_number slot, std::string_view name, std::string_view owner)
+void grant_channels::joined(slot_number slot, std::string_view name, std::string_view owner)
 {
     const auto found = slots_.find(slot);
     if (found == slots_.end())
@@ -53,19 +53,19 @@ void turns::joined(slot_number slot, std::string_view name, std::string_view own
         all.push_back({std::string(name), std::string(owner)});
 }
 
-void turns::left(slot_number slot, std::string_view owner)
+void grant_channels::left(slot_number slot, std::string_view owner)
 {
     if (const auto found = slots_.find(slot); found != slots_.end())
         std::erase_if(found->second.waiters,
                       [&](const waiter& each) { return each.owner == owner; });
 }
 
-void turns::on_heard(store_listener& told, const std::string& channel, store_partition node,
-                     bool first)
+void grant_channels::on_subscribed(store_listener& listener, const std::string& channel,
+                                   store_partition node, bool first)
 {
     // After an interruption all waiters there poll; later only those of the new slot.
     if (first)
-        return told.on_listening(node);
+        return listener.on_listening(node);
     const auto found = std::find_if(slots_.begin(), slots_.end(), [&](const auto& each) {
         return each.second.channel == channel;
     });
@@ -75,21 +75,21 @@ void turns::on_heard(store_listener& told, const std::string& channel, store_par
     for (const waiter& each : waiters) {
         if (channels_ == nullptr)
             return;
-        told.on_turn(each.name, each.owner);
+        listener.on_grant(each.name, each.owner);
     }
 }
 
-void turns::on_message(store_listener& told, const std::string& text)
+void grant_channels::on_message(store_listener& listener, const std::string& text)
 {
     // "<value of the owner> <name>"
     const std::string_view all = text;
     const std::size_t space = all.find(' ');
     const std::string_view owner = native::owner_of(all.substr(0, space));
     if (space != std::string_view::npos && !owner.empty())
-        told.on_turn(all.substr(space + 1), owner);
+        listener.on_grant(all.substr(space + 1), owner);
 }
 
-void turns::look(clock::time_point now)
+void grant_channels::look(clock::time_point now)
 {
     if (channels_ == nullptr)
         return;
@@ -103,7 +103,7 @@ void turns::look(clock::time_point now)
     }
 }
 
-clock::time_point turns::next_look() const
+clock::time_point grant_channels::next_look() const
 {
     auto next = clock::time_point::max();
     for (const auto& [slot, state] : slots_)
@@ -111,7 +111,7 @@ clock::time_point turns::next_look() const
     return next;
 }
 
-void turns::close() noexcept
+void grant_channels::close() noexcept
 {
     channels_ = nullptr;
     slots_.clear();
@@ -137,15 +137,15 @@ void watched_names::unwatch(std::string_view name)
     channels_.unwant(channel_);
 }
 
-void watched_names::on_hint(const std::string& channel,
-                            const std::function<void(std::string_view)>& told)
+void watched_names::on_wakeup(const std::string& channel,
+                              const std::function<void(std::string_view)>& report)
 {
     const auto found = names_.find(channel);
     if (found == names_.end())
         return;
     const std::vector<std::string> names = found->second; // the listener may unwatch them
     for (const std::string& each : names)
-        told(each);
+        report(each);
 }
 
 } // namespace leasehold::redis_store::cluster

@@ -2,7 +2,7 @@
 #define LEASEHOLD_SRC_REDIS_CLUSTER_WAKEUPS_HPP
 
 #include "redis/cluster/shard_channels.hpp"
-#include "redis/commands/hearing.hpp"
+#include "redis/commands/grant_subscription.hpp"
 #include "redis/protocol/slot.hpp"
 
 #include <leasehold/clock.hpp>
@@ -18,15 +18,15 @@
 namespace leasehold::redis_store::cluster {
 
 /// Receives the client's grants, over one channel for each slot in which it waits.
-class turns
+class grant_channels
 {
 public:
-    explicit turns(shard_channels& channels) : channels_(&channels) {}
+    explicit grant_channels(shard_channels& channels) : channels_(&channels) {}
 
     /// Sets the client, which is that of this owner.
     void belongs_to(std::string_view owner);
 
-    [[nodiscard]] bool hears(slot_number slot, store_partition node) const;
+    [[nodiscard]] bool is_subscribed(slot_number slot, store_partition node) const;
     /// An owner waits in a queue there.
     void listen(slot_number slot, clock::time_point now);
 
@@ -35,9 +35,9 @@ public:
     /// It is not any more.
     void left(slot_number slot, std::string_view owner);
 
-    void on_heard(store_listener& told, const std::string& channel, store_partition node,
-                  bool first);
-    static void on_message(store_listener& told, const std::string& text);
+    void on_subscribed(store_listener& listener, const std::string& channel, store_partition node,
+                       bool first);
+    static void on_message(store_listener& listener, const std::string& text);
     [[nodiscard]] static bool is_channel(std::string_view name) noexcept
     {
         return name.starts_with("leasehold:turn:");
@@ -70,22 +70,22 @@ private:
 };
 
 /// The listening state for one node's layout.
-class node_hearing final : public hearing
+class node_subscription final : public grant_subscription
 {
 public:
-    node_hearing(std::shared_ptr<turns> all, store_partition node,
-                 std::function<clock::time_point()> now)
+    node_subscription(std::shared_ptr<grant_channels> all, store_partition node,
+                      std::function<clock::time_point()> now)
         : all_(std::move(all)), node_(node), now_(std::move(now))
     {}
 
-    [[nodiscard]] bool hears(slot_number slot) const noexcept override
+    [[nodiscard]] bool is_subscribed(slot_number slot) const noexcept override
     {
-        return all_->hears(slot, node_);
+        return all_->is_subscribed(slot, node_);
     }
     void listen(slot_number slot) override { all_->listen(slot, now_()); }
 
 private:
-    const std::shared_ptr<turns> all_;
+    const std::shared_ptr<grant_channels> all_;
     const store_partition node_;
     const std::function<clock::time_point()> now_;
 };
@@ -99,7 +99,7 @@ public:
     void watch(std::string_view name);
     void unwatch(std::string_view name);
     /// The names that share the channel: "a" and "{a}".
-    void on_hint(const std::string& channel, const std::function<void(std::string_view)>& told);
+    void on_wakeup(const std::string& channel, const std::function<void(std::string_view)>& report);
     void close() noexcept { names_.clear(); }
 
 private:

@@ -36,17 +36,17 @@ struct call
     std::size_t expects = 0;        ///< Length of the script's answer.
     std::size_t commands = 1;
     std::array<answer_form, most_commands> forms{};
-    std::uint32_t fences = 0;  ///< Requested fences; 0 except for an acquire of the lock.
-    bool draws = false;        ///< One later command draws its fences and those of other acquires.
-    std::uint32_t shares = 0;  ///< Of such a draw: the number of acquires that share it.
-    std::uint64_t floor = 0;   ///< Its fences must be larger than this.
-    std::uint32_t name = 0;    ///< The key of the name in `contended_names`.
-    std::uint16_t slot = 0;    ///< The slot of the name, in a cluster.
-    bool short_way = false;    ///< Fast path: the slow path may have to follow.
-    bool looks_beside = false; ///< A fast path that names a second key, which may not exist.
-    bool gets = false;         ///< A fast path whose answer is the previous value.
-    bool took = false;         ///< The fast path before it has acquired the lock.
-    bool asks_holder = false;
+    std::uint32_t fences = 0; ///< Requested fences; 0 except for an acquire of the lock.
+    bool draws = false;       ///< One later command draws its fences and those of other acquires.
+    std::uint32_t shares = 0; ///< Of such a draw: the number of acquires that share it.
+    std::uint64_t floor = 0;  ///< Its fences must be larger than this.
+    std::uint32_t name = 0;   ///< The key of the name in `contended_names`.
+    std::uint16_t slot = 0;   ///< The slot of the name, in a cluster.
+    bool fast_path = false;   ///< Fast path: the slow path may have to follow.
+    bool checks_queue_beside = false; ///< A fast path that names a second key, which may not exist.
+    bool gets = false;                ///< A fast path whose answer is the previous value.
+    bool took = false;                ///< The fast path before it has acquired the lock.
+    bool needs_holder = false;
     std::uint32_t raises = 0; ///< Number of the server whose fence counter a grant raises; 0: none.
     bool takes = false;       ///< It may acquire: its undo must not be executed before it.
     bool undoes = false;      ///< It may undo: its first number is 0 if there was nothing to undo.
@@ -94,10 +94,11 @@ public:
     }
     /// Reads the answer to it. `refused`: the code of an error in the answer.
     /// @returns An error if the server cannot be used.
-    [[nodiscard]] virtual error_code greeted(std::size_t number, answers told, error_code refused)
+    [[nodiscard]] virtual error_code greeted(std::size_t number, answers replies,
+                                             error_code refused)
     {
         static_cast<void>(number);
-        static_cast<void>(told);
+        static_cast<void>(replies);
         return refused;
     }
 
@@ -155,30 +156,30 @@ public:
     }
 
     /// Whether the slow path must follow, by the answers of the fast path.
-    [[nodiscard]] virtual bool goes_on(const call& made, answers told)
+    [[nodiscard]] virtual bool goes_on(const call& made, answers replies)
     {
         static_cast<void>(made);
-        static_cast<void>(told);
+        static_cast<void>(replies);
         return false;
     }
 
     /// Writes the call of the slow path.
     /// @param written The words of the first command of the fast path.
-    virtual call go_on(const call& made, answers told, std::span<const std::string_view> written,
+    virtual call go_on(const call& made, answers replies, std::span<const std::string_view> written,
                        boost::redis::request& to)
     {
-        static_cast<void>(told);
+        static_cast<void>(replies);
         static_cast<void>(written);
         static_cast<void>(to);
         return made;
     }
 
     // These read answers of which the first is not an error.
-    [[nodiscard]] virtual said<acquire_reply> acquired(const call& made, answers told) = 0;
+    [[nodiscard]] virtual said<acquire_reply> acquired(const call& made, answers replies) = 0;
     /// Sets each of `results`. Returns an error if the answer has no results.
-    [[nodiscard]] virtual error_code renewed(answers told,
+    [[nodiscard]] virtual error_code renewed(answers replies,
                                              std::span<renewal_result> results) const = 0;
-    [[nodiscard]] virtual said<release_reply> released(const call& made, answers told) = 0;
+    [[nodiscard]] virtual said<release_reply> released(const call& made, answers replies) = 0;
 };
 
 } // namespace leasehold::redis_store

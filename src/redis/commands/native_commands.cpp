@@ -18,20 +18,20 @@ constexpr std::uint32_t most_short = 16;
 constexpr std::uint64_t fences_a_microsecond = 2;
 
 // The two answers of the fast path.
-const reply& answer_to_set(answers told) noexcept
+const reply& answer_to_set(answers replies) noexcept
 {
-    return told[has(mutant::fence_before_lock) ? 1 : 0];
+    return replies[has(mutant::fence_before_lock) ? 1 : 0];
 }
 
-const reply& answer_to_draw(answers told) noexcept
+const reply& answer_to_draw(answers replies) noexcept
 {
-    return told[has(mutant::fence_before_lock) ? 0 : 1];
+    return replies[has(mutant::fence_before_lock) ? 0 : 1];
 }
 
 /// Whether the call is an acquire by the fast path.
 bool takes_briefly(const call& made) noexcept
 {
-    return made.short_way && made.fences != 0;
+    return made.fast_path && made.fences != 0;
 }
 
 bool is_count(const reply& answer) noexcept
@@ -43,9 +43,9 @@ bool is_count(const reply& answer) noexcept
 
 store_traits native_commands::traits() const noexcept
 {
-    return {.announces = false,
+    return {.publishes = false,
             .queues = true,
-            .refuses_late = false,
+            .rejects_late = false,
             .dead_holder_grace = fences_.slots == nullptr};
 }
 
@@ -104,9 +104,9 @@ call native_commands::acquire_short(const acquire_request& asked, boost::redis::
             .draws = !swapped,
             .floor = std::max(fences_.floor, asked.fence_floor),
             .name = contended_names::key_of(asked.name),
-            .short_way = true,
+            .fast_path = true,
             .gets = set_gets_,
-            .asks_holder = asked.asks_holder};
+            .needs_holder = asked.needs_holder};
 }
 
 call native_commands::release(const release_request& asked, std::int64_t latest,
@@ -118,7 +118,7 @@ call native_commands::release(const release_request& asked, std::int64_t latest,
     using removal = native_handshake::removal;
     call made{.forms = {answer_form::number},
               .name = contended_names::key_of(asked.name),
-              .short_way = true};
+              .fast_path = true};
     switch (handshake_.known_removal) {
     case removal::delifeq: push_command(to, "DELIFEQ", asked.name, value_); break;
     case removal::delex: push_command(to, "DELEX", asked.name, "IFEQ", value_); break;
@@ -133,7 +133,7 @@ call native_commands::release(const release_request& asked, std::int64_t latest,
 /// Whether the fast path can serve the request.
 bool native_commands::is_plain(const release_request& asked) const
 {
-    return asked.next == nullptr && asked.entry.empty() && asked.foreign_turn.count() == 0 &&
+    return asked.next == nullptr && asked.entry.empty() && asked.external_time.count() == 0 &&
            !contended_.contains(contended_names::key_of(asked.name));
 }
 
@@ -181,21 +181,21 @@ call native_commands::renew_briefly(std::span<const renewal> asked, boost::redis
         words_.add(each.lease.count());
     }
     words_.push("EVALSHA", to);
-    return {.called = &scripts_.renew_brief, .expects = asked.size(), .short_way = true};
+    return {.called = &scripts_.renew_brief, .expects = asked.size(), .fast_path = true};
 }
 
-bool native_commands::goes_on(const call& made, answers told)
+bool native_commands::goes_on(const call& made, answers replies)
 {
-    if (!made.short_way)
+    if (!made.fast_path)
         return false;
     if (made.called == &scripts_.renew_brief) {
-        const auto& numbers = told.front().numbers;
-        return told.front().is(made.expects) &&
+        const auto& numbers = replies.front().numbers;
+        return replies.front().is(made.expects) &&
                std::find(numbers.begin(), numbers.end(), 2) != numbers.end();
     }
     if (!takes_briefly(made)) // a release: the value had waiters or entries, or is another's
-        return told.front().is(1) && told.front().numbers[0] == 0;
-    const reply& first = answer_to_set(told);
+        return replies.front().is(1) && replies.front().numbers[0] == 0;
+    const reply& first = answer_to_set(replies);
     if (has(mutant::fence_before_lock))
         return false; // here the first command is INCRBY
     if (!first.error.empty()) {
@@ -206,13 +206,13 @@ bool native_commands::goes_on(const call& made, answers told)
         return too_old || first.error.starts_with("WRONGTYPE");
     }
     // The slow path draws other fences, or gets the error of the draw.
-    return is_set(made, told) && !has_block(made, answer_to_draw(told));
+    return is_set(made, replies) && !has_block(made, answer_to_draw(replies));
 }
 
 /// Whether the fast path has set the lock: the previous value was null.
-bool native_commands::is_set(const call& made, answers told)
+bool native_commands::is_set(const call& made, answers replies)
 {
-    const reply& set = answer_to_set(told);
+    const reply& set = answer_to_set(replies);
     return set.error.empty() && (made.gets ? !set.text : set.text == "OK");
 }
 
@@ -221,26 +221,26 @@ bool native_commands::has_block(const call& made, const reply& drawn)
     return drawn.is(1) && native_fences::fits(made, drawn.numbers[0], made.fences);
 }
 
-call native_commands::go_on(const call& made, answers told,
+call native_commands::go_on(const call& made, answers replies,
                             std::span<const std::string_view> written, boost::redis::request& to)
 {
     call next = queue_.go_on(made, written, to);
-    next.took = takes_briefly(made) && is_set(made, told);
+    next.took = takes_briefly(made) && is_set(made, replies);
     return next;
 }
 
-said<acquire_reply> native_commands::acquired(const call& made, answers told)
+said<acquire_reply> native_commands::acquired(const call& made, answers replies)
 {
-    return made.short_way ? acquired_short(made, told) : queue_.acquired(made, told.front());
+    return made.fast_path ? acquired_short(made, replies) : queue_.acquired(made, replies.front());
 }
 
-said<acquire_reply> native_commands::acquired_short(const call& made, answers told)
+said<acquire_reply> native_commands::acquired_short(const call& made, answers replies)
 {
     using outcome = acquire_reply::outcome;
     said<acquire_reply> result;
-    const reply& set = answer_to_set(told);
-    const reply& drawn = answer_to_draw(told);
-    if (is_set(made, told)) {
+    const reply& set = answer_to_set(replies);
+    const reply& drawn = answer_to_draw(replies);
+    if (is_set(made, replies)) {
         // The slow path could not be sent, so the owner sends the acquire again.
         if (!drawn.is(1) || !fences_.take(made, drawn.numbers[0], made.fences, result.reply))
             result.code = errc::outcome_unknown;
@@ -254,22 +254,22 @@ said<acquire_reply> native_commands::acquired_short(const call& made, answers to
     result.reply.remaining = std::chrono::milliseconds(-1); // not requested
     if (made.gets && set.text) {
         const std::string_view holder = native::owner_of(*set.text);
-        if (made.asks_holder && !holder.empty())
+        if (made.needs_holder && !holder.empty())
             result.reply.details = held_by(holder_name(holder));
     }
     return result;
 }
 
-error_code native_commands::renewed(answers told, std::span<renewal_result> results) const
+error_code native_commands::renewed(answers replies, std::span<renewal_result> results) const
 {
-    return read_renewals(told.front(), results);
+    return read_renewals(replies.front(), results);
 }
 
-said<release_reply> native_commands::released(const call& made, answers told)
+said<release_reply> native_commands::released(const call& made, answers replies)
 {
-    if (!made.short_way)
-        return queue_.released(made, told.front());
-    const reply& answer = told.front();
+    if (!made.fast_path)
+        return queue_.released(made, replies.front());
+    const reply& answer = replies.front();
     said<release_reply> result;
     if (!is_count(answer))
         result.code = errc::outcome_unknown;

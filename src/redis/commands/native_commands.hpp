@@ -3,7 +3,7 @@
 
 #include "redis/commands/command_set.hpp"
 #include "redis/commands/contended_names.hpp"
-#include "redis/commands/hearing.hpp"
+#include "redis/commands/grant_subscription.hpp"
 #include "redis/commands/native_fences.hpp"
 #include "redis/commands/native_handshake.hpp"
 #include "redis/commands/native_queue_commands.hpp"
@@ -31,16 +31,16 @@ namespace leasehold::redis_store {
 class native_commands final : public command_set
 {
 public:
-    /// @param turns Null: this client cannot subscribe to its grants.
+    /// @param subscription Null: this client cannot subscribe to its grants.
     /// @param blind Connections may be replaced unnoticed, and the fence counter may go back
     ///              meanwhile. Each draw must then compare it with the server's clock, which only
     ///              the slow path does.
     /// @param slots The floors of the slots, in a cluster; else null. A cluster has a counter for
     ///              each slot, and its connections are `blind`: a node may be demoted and promoted
     ///              again over one connection.
-    native_commands(std::shared_ptr<hearing> turns, bool blind,
+    native_commands(std::shared_ptr<grant_subscription> subscription, bool blind,
                     std::shared_ptr<slot_floors> slots = nullptr)
-        : fences_{blind, std::move(slots)}, queue_(std::move(turns), fences_, contended_)
+        : fences_{blind, std::move(slots)}, queue_(std::move(subscription), fences_, contended_)
     {}
 
     [[nodiscard]] store_traits traits() const noexcept override;
@@ -54,9 +54,10 @@ public:
     {
         return handshake_.greeting(number, to);
     }
-    [[nodiscard]] error_code greeted(std::size_t number, answers told, error_code refused) override
+    [[nodiscard]] error_code greeted(std::size_t number, answers replies,
+                                     error_code refused) override
     {
-        return handshake_.greeted(number, told, refused);
+        return handshake_.greeted(number, replies, refused);
     }
 
     [[nodiscard]] bool settled() const noexcept override { return handshake_.settled(); }
@@ -77,22 +78,22 @@ public:
     [[nodiscard]] std::uint32_t draws(const acquire_request& asked) const override;
     void draw(std::uint64_t fences, boost::redis::request& to) override;
 
-    [[nodiscard]] bool goes_on(const call& made, answers told) override;
-    call go_on(const call& made, answers told, std::span<const std::string_view> written,
+    [[nodiscard]] bool goes_on(const call& made, answers replies) override;
+    call go_on(const call& made, answers replies, std::span<const std::string_view> written,
                boost::redis::request& to) override;
 
-    [[nodiscard]] said<acquire_reply> acquired(const call& made, answers told) override;
-    [[nodiscard]] error_code renewed(answers told,
+    [[nodiscard]] said<acquire_reply> acquired(const call& made, answers replies) override;
+    [[nodiscard]] error_code renewed(answers replies,
                                      std::span<renewal_result> results) const override;
-    [[nodiscard]] said<release_reply> released(const call& made, answers told) override;
+    [[nodiscard]] said<release_reply> released(const call& made, answers replies) override;
 
 private:
     call renew_briefly(std::span<const renewal> asked, boost::redis::request& to);
     [[nodiscard]] bool may_be_brief(const acquire_request& asked) const;
     [[nodiscard]] bool is_plain(const release_request& asked) const;
     call acquire_short(const acquire_request& asked, boost::redis::request& to);
-    [[nodiscard]] said<acquire_reply> acquired_short(const call& made, answers told);
-    [[nodiscard]] static bool is_set(const call& made, answers told);
+    [[nodiscard]] said<acquire_reply> acquired_short(const call& made, answers replies);
+    [[nodiscard]] static bool is_set(const call& made, answers replies);
     [[nodiscard]] std::uint32_t short_block(const acquire_request& asked) const noexcept;
     [[nodiscard]] static bool has_block(const call& made, const reply& drawn);
 

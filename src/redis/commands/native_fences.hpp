@@ -32,7 +32,7 @@ struct native_fences
         // seen.
         return count > 0 && count <= static_cast<std::int64_t>(made.fences) && last >= count &&
                (static_cast<std::uint64_t>(last - count) >= made.floor ||
-                (made.short_way && has(mutant::short_fence_unchecked)));
+                (made.fast_path && has(mutant::short_fence_unchecked)));
     }
 
     /// Stores the `count` fences up to `last`; false if they may not be granted.

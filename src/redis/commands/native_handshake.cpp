@@ -63,9 +63,9 @@ call native_handshake::greeting(std::size_t number, boost::redis::request& to)
     }
 }
 
-error_code native_handshake::greeted(std::size_t number, answers told, error_code refused)
+error_code native_handshake::greeted(std::size_t number, answers replies, error_code refused)
 {
-    const reply& answer = told.front();
+    const reply& answer = replies.front();
     if (number < ended_.count()) {
         if (refused) // without permission to kill them, they end by themselves
             ended_.refused();

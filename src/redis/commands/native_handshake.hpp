@@ -36,7 +36,7 @@ public:
     // As in `command_set`.
     [[nodiscard]] std::size_t greetings();
     call greeting(std::size_t number, boost::redis::request& to);
-    [[nodiscard]] error_code greeted(std::size_t number, answers told, error_code refused);
+    [[nodiscard]] error_code greeted(std::size_t number, answers replies, error_code refused);
     [[nodiscard]] bool settled() const noexcept { return ended_.all_ended(); }
 
 private:

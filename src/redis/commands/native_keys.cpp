@@ -41,7 +41,7 @@ constexpr std::string_view entries_prefix = "leasehold:entries:{";
 
 } // namespace
 
-void line_key(std::string_view name, std::string& out)
+void queue_key(std::string_view name, std::string& out)
 {
     tagged("leasehold:line:{", name, out);
 }
@@ -107,13 +107,13 @@ std::string_view client_of(std::string_view owner) noexcept
     return owner.substr(0, owner.rfind(':'));
 }
 
-void turn_channel(std::string_view client, std::string& out)
+void grant_channel(std::string_view client, std::string& out)
 {
     out.assign("leasehold:turn:");
     out += client;
 }
 
-void turn_channel_in(slot_number slot, std::string_view client, std::string& out)
+void grant_channel_in(slot_number slot, std::string_view client, std::string& out)
 {
     out.assign("leasehold:turn:{");
     append_short_tag(slot, out);

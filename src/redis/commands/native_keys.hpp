@@ -23,7 +23,7 @@ inline constexpr std::string_view fence_key = "leasehold:fence";
 LEASEHOLD_REDIS_EXPORT void fence_key_in(slot_number slot, std::string& out);
 
 // Keys of a name. No two names share a key. In a cluster, they are in the slot of the name.
-LEASEHOLD_REDIS_EXPORT void line_key(std::string_view name, std::string& out);
+LEASEHOLD_REDIS_EXPORT void queue_key(std::string_view name, std::string& out);
 LEASEHOLD_REDIS_EXPORT void waiters_key(std::string_view name, std::string& out);
 LEASEHOLD_REDIS_EXPORT void entries_key(std::string_view name, std::string& out);
 LEASEHOLD_REDIS_EXPORT void append_entries_key(std::string_view name, std::string& out);
@@ -46,11 +46,11 @@ LEASEHOLD_REDIS_EXPORT std::string_view owner_of(std::string_view value) noexcep
 LEASEHOLD_REDIS_EXPORT std::string_view client_of(std::string_view owner) noexcept;
 
 /// The channel of the grants of a client.
-LEASEHOLD_REDIS_EXPORT void turn_channel(std::string_view client, std::string& out);
+LEASEHOLD_REDIS_EXPORT void grant_channel(std::string_view client, std::string& out);
 
 /// The channel of its grants in a slot, in a cluster.
-LEASEHOLD_REDIS_EXPORT void turn_channel_in(slot_number slot, std::string_view client,
-                                            std::string& out);
+LEASEHOLD_REDIS_EXPORT void grant_channel_in(slot_number slot, std::string_view client,
+                                             std::string& out);
 
 } // namespace leasehold::redis_store::native
 

@@ -46,16 +46,16 @@ std::int64_t native_queue_commands::sent_floor(std::uint64_t floor) const noexce
     return fences_.blind || fences_.owed != 0 ? -known : known;
 }
 
-bool native_queue_commands::hears(slot_number slot) const noexcept
+bool native_queue_commands::is_subscribed(slot_number slot) const noexcept
 {
-    return (turns_ && turns_->hears(slot)) || has(mutant::listening_claimed);
+    return (subscription_ && subscription_->is_subscribed(slot)) || has(mutant::listening_claimed);
 }
 
 // A client without a subscription finds its grant only by the next poll, so it needs more time.
 std::chrono::milliseconds native_queue_commands::claim(const acquire_request& asked,
                                                        slot_number slot) const noexcept
 {
-    return hears(slot) ? asked.claim : 3 * asked.claim;
+    return is_subscribed(slot) ? asked.claim : 3 * asked.claim;
 }
 
 call native_queue_commands::acquire(const acquire_request& asked, std::int64_t latest,
@@ -64,24 +64,25 @@ call native_queue_commands::acquire(const acquire_request& asked, std::int64_t l
     if (!asked.entry.empty())
         return enter(asked, latest, to);
     native::value_of(asked.owner, value_);
-    native::line_key(asked.name, line_);
+    native::queue_key(asked.name, queue_key_);
     native::waiters_key(asked.name, waiters_);
     const std::uint32_t fences = std::min(asked.fences, most_long);
     const slot_number slot = slot_of(asked.name);
     const std::uint64_t least = std::max(floor(slot), asked.fence_floor);
     if (asked.dead_holder_grace.count() != 0 && !fences_.slots) {
         native::alive_key(native::client_of(asked.owner), entries_);
-        push_command(to, "EVALSHA", scripts_.acquire.sha, 5, asked.name, fence_key(slot), line_,
-                     waiters_, entries_, value_, asked.lease.count(), fences, latest,
+        push_command(to, "EVALSHA", scripts_.acquire.sha, 5, asked.name, fence_key(slot),
+                     queue_key_, waiters_, entries_, value_, asked.lease.count(), fences, latest,
                      sent_floor(least), asked.waits ? asked.presence.count() : 0,
-                     claim(asked, slot).count(), hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0,
-                     asked.dead_holder_grace.count());
+                     claim(asked, slot).count(), is_subscribed(slot) ? 1 : 0,
+                     asked.needs_holder ? 1 : 0, asked.dead_holder_grace.count());
     }
     else {
-        push_command(to, "EVALSHA", scripts_.acquire.sha, 4, asked.name, fence_key(slot), line_,
-                     waiters_, value_, asked.lease.count(), fences, latest, sent_floor(least),
-                     asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
-                     hears(slot) ? 1 : 0, asked.asks_holder ? 1 : 0);
+        push_command(to, "EVALSHA", scripts_.acquire.sha, 4, asked.name, fence_key(slot),
+                     queue_key_, waiters_, value_, asked.lease.count(), fences, latest,
+                     sent_floor(least), asked.waits ? asked.presence.count() : 0,
+                     claim(asked, slot).count(), is_subscribed(slot) ? 1 : 0,
+                     asked.needs_holder ? 1 : 0);
     }
     return {.called = &scripts_.acquire,
             .expects = 5,
@@ -106,7 +107,7 @@ call native_queue_commands::release(const release_request& asked, std::int64_t l
                                     boost::redis::request& to)
 {
     native::value_of(asked.owner, value_);
-    native::line_key(asked.name, line_);
+    native::queue_key(asked.name, queue_key_);
     native::waiters_key(asked.name, waiters_);
     native::entries_key(asked.name, entries_);
     const acquire_request none{};
@@ -117,10 +118,10 @@ call native_queue_commands::release(const release_request& asked, std::int64_t l
     const std::uint32_t fences = std::min(next.fences, most_long);
     const slot_number slot = slot_of(asked.name);
     const std::uint64_t least = std::max(floor(slot), next.fence_floor);
-    push_command(to, "EVALSHA", scripts_.leave.sha, 5, asked.name, fence_key(slot), line_, waiters_,
-                 entries_, value_, asked.entry, next_value_, next.lease.count(), fences, latest,
-                 sent_floor(least), next.presence.count(), claim(next, slot).count(),
-                 hears(slot) ? 1 : 0, asked.foreign_turn.count());
+    push_command(to, "EVALSHA", scripts_.leave.sha, 5, asked.name, fence_key(slot), queue_key_,
+                 waiters_, entries_, value_, asked.entry, next_value_, next.lease.count(), fences,
+                 latest, sent_floor(least), next.presence.count(), claim(next, slot).count(),
+                 is_subscribed(slot) ? 1 : 0, asked.external_time.count());
     return {.called = &scripts_.leave,
             .expects = 5,
             .fences = fences,
@@ -185,16 +186,16 @@ call native_queue_commands::go_on(const call& made, std::span<const std::string_
                                 .fences = made.fences,
                                 .budget = {},
                                 .fence_floor = made.floor,
-                                .asks_holder = made.asks_holder};
+                                .needs_holder = made.needs_holder};
     return acquire(asked, 0, to);
 }
 
-said<acquire_reply> native_queue_commands::acquired(const call& made, const reply& told)
+said<acquire_reply> native_queue_commands::acquired(const call& made, const reply& answer)
 {
     using outcome = acquire_reply::outcome;
-    const auto& numbers = told.numbers;
+    const auto& numbers = answer.numbers;
     // An answer that the script never gives proves nothing.
-    if (!told.is(5) || !is_server_time(numbers[4]))
+    if (!answer.is(5) || !is_server_time(numbers[4]))
         return {errc::outcome_unknown, {}};
     said<acquire_reply> result{{}, {}, numbers[4]};
     acquire_reply& reply = result.reply;
@@ -204,7 +205,7 @@ said<acquire_reply> native_queue_commands::acquired(const call& made, const repl
         if (made.fences == 0) // a reentrant acquisition
             break;
         contended_.note(made.name, (numbers[2] & 1) != 0);
-        reply.promised = (numbers[2] & 2) != 0;
+        reply.grace_registered = (numbers[2] & 2) != 0;
         if (!fences_.take(made, numbers[1], numbers[3], reply))
             result.code = errc::outcome_unknown;
         break;
@@ -216,8 +217,8 @@ said<acquire_reply> native_queue_commands::acquired(const call& made, const repl
         reply.remaining = time_left(numbers[1]);
         if (numbers[2] != -1)
             joined(made, reply, numbers[2]);
-        reply.untold = reply.untold || (reply.in_line && numbers[0] == 2);
-        reply.promised = numbers[0] == 3;
+        reply.may_miss_grant = reply.may_miss_grant || (reply.queued && numbers[0] == 2);
+        reply.grace_registered = numbers[0] == 3;
         if (numbers[3] != 0)
             reply.details = held_by(numbers[3]);
         break;
@@ -228,19 +229,20 @@ said<acquire_reply> native_queue_commands::acquired(const call& made, const repl
     return result;
 }
 
-said<release_reply> native_queue_commands::released(const call& made, const reply& told)
+said<release_reply> native_queue_commands::released(const call& made, const reply& answer)
 {
     using outcome = release_reply::outcome;
-    const auto& numbers = told.numbers;
+    const auto& numbers = answer.numbers;
     said<release_reply> result;
-    if (!told.is(5) || !is_server_time(numbers[4]) || numbers[0] < 0 || numbers[0] > 5 ||
+    if (!answer.is(5) || !is_server_time(numbers[4]) || numbers[0] < 0 || numbers[0] > 5 ||
         numbers[1] < 0 || numbers[1] > 2) {
         result.code = errc::outcome_unknown;
         return result;
     }
     result.server_us = numbers[4];
-    constexpr outcome meanings[] = {outcome::not_owner, outcome::freed,     outcome::left,
-                                    outcome::left_line, outcome::passed_on, outcome::passed_on};
+    constexpr outcome meanings[] = {outcome::not_owner,    outcome::freed,
+                                    outcome::still_held,   outcome::left_queue,
+                                    outcome::granted_next, outcome::granted_next};
     result.reply.result = meanings[numbers[0]];
     contended_.note(made.name, numbers[0] >= 4 || numbers[1] == 2);
     if (numbers[1] == 0)
@@ -261,12 +263,12 @@ said<release_reply> native_queue_commands::released(const call& made, const repl
 /// Sets the reply for an owner that is in the queue.
 void native_queue_commands::joined(const call& made, acquire_reply& reply, std::int64_t place)
 {
-    reply.in_line = true;
+    reply.queued = true;
     // The script does not count the position of a waiter that is far back.
-    reply.place = place < 0 ? far_back : static_cast<std::uint32_t>(place);
-    reply.untold = !hears(made.slot);
-    if (turns_)
-        turns_->listen(made.slot);
+    reply.position = place < 0 ? far_back : static_cast<std::uint32_t>(place);
+    reply.may_miss_grant = !is_subscribed(made.slot);
+    if (subscription_)
+        subscription_->listen(made.slot);
 }
 
 } // namespace leasehold::redis_store

@@ -3,7 +3,7 @@
 
 #include "redis/commands/command_set.hpp"
 #include "redis/commands/contended_names.hpp"
-#include "redis/commands/hearing.hpp"
+#include "redis/commands/grant_subscription.hpp"
 #include "redis/commands/native_fences.hpp"
 #include "redis/protocol/command_words.hpp"
 #include "redis/protocol/reply.hpp"
@@ -29,10 +29,10 @@ namespace leasehold::redis_store {
 class native_queue_commands
 {
 public:
-    /// @param turns Null: this client cannot subscribe to its grants.
-    native_queue_commands(std::shared_ptr<hearing> turns, native_fences& fences,
+    /// @param subscription Null: this client cannot subscribe to its grants.
+    native_queue_commands(std::shared_ptr<grant_subscription> subscription, native_fences& fences,
                           contended_names& contended)
-        : turns_(std::move(turns)), fences_(fences), contended_(contended)
+        : subscription_(std::move(subscription)), fences_(fences), contended_(contended)
     {}
 
     // As in `command_set`.
@@ -43,8 +43,8 @@ public:
     call go_on(const call& made, std::span<const std::string_view> written,
                boost::redis::request& to);
 
-    [[nodiscard]] said<acquire_reply> acquired(const call& made, const reply& told);
-    [[nodiscard]] said<release_reply> released(const call& made, const reply& told);
+    [[nodiscard]] said<acquire_reply> acquired(const call& made, const reply& answer);
+    [[nodiscard]] said<release_reply> released(const call& made, const reply& answer);
 
 private:
     /// 0 without a cluster.
@@ -53,17 +53,17 @@ private:
     [[nodiscard]] std::string_view fence_key(slot_number slot);
     [[nodiscard]] std::uint64_t floor(slot_number slot) const noexcept;
     [[nodiscard]] std::int64_t sent_floor(std::uint64_t floor) const noexcept;
-    [[nodiscard]] bool hears(slot_number slot) const noexcept;
+    [[nodiscard]] bool is_subscribed(slot_number slot) const noexcept;
     [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked,
                                                   slot_number slot) const noexcept;
     call enter(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
     void joined(const call& made, acquire_reply& reply, std::int64_t place);
 
     const native_scripts& scripts_ = of_native();
-    const std::shared_ptr<hearing> turns_;
+    const std::shared_ptr<grant_subscription> subscription_;
     native_fences& fences_;
     contended_names& contended_;
-    std::string fence_key_, value_, next_value_, line_, waiters_, entries_; ///< Reused memory.
+    std::string fence_key_, value_, next_value_, queue_key_, waiters_, entries_; ///< Reused memory.
     command_words words_;
 };
 

@@ -15,7 +15,7 @@ namespace leasehold::redis_store {
 
 namespace {
 
-constexpr std::uint32_t far_in_line = 1'000;
+constexpr std::uint32_t far_behind = 1'000;
 
 // Answers of the fast path after which the slow path must follow.
 constexpr std::int64_t others_wait = -3;
@@ -25,15 +25,15 @@ constexpr std::int64_t not_plain = -2;
 constexpr std::int64_t left_open = 5;
 
 /// Marks a lock whose release is published to clients that watch the name, and not to the queue.
-void announce(acquire_reply& reply) noexcept
+void mark_published(acquire_reply& reply) noexcept
 {
-    reply.announced = true;
-    reply.untold = true;
+    reply.published = true;
+    reply.may_miss_grant = true;
 }
 
 bool is_acquire(const call& made) noexcept
 {
-    return made.called == &acquire_script() || made.called == &of_line().acquire;
+    return made.called == &acquire_script() || made.called == &of_queue().acquire;
 }
 
 /// The status in a script's answer, which is one number or a list that begins with it.
@@ -85,7 +85,7 @@ call redisson_commands::acquire(const acquire_request& asked, std::int64_t lates
     // Only the slow path finds all effects of an earlier request of the owner, in the queue too.
     const bool brief = !asked.again && !contended_.contains(contended_names::key_of(asked.name));
     return brief || !asked.entry.empty() ? acquire_short(asked, latest, to)
-                                         : acquire_in_line(asked, latest, to);
+                                         : acquire_queued(asked, latest, to);
 }
 
 call redisson_commands::acquire_short(const acquire_request& asked, std::int64_t latest,
@@ -107,16 +107,16 @@ call redisson_commands::acquire_short(const acquire_request& asked, std::int64_t
         say()(asked.entry);
         return made;
     }
-    native::line_key(asked.name, line_);
-    const std::string_view line = line_;
-    if (asked.asks_holder)
-        say(line)("", 1);
+    native::queue_key(asked.name, queue_key_);
+    const std::string_view queue = queue_key_;
+    if (asked.needs_holder)
+        say(queue)("", 1);
     else
-        say(line)();
+        say(queue)();
     made.fences = asked.fences;
     made.slot = slot_of(asked.name);
-    made.short_way = true;
-    made.asks_holder = asked.asks_holder;
+    made.fast_path = true;
+    made.needs_holder = asked.needs_holder;
     return made;
 }
 
@@ -124,12 +124,12 @@ call redisson_commands::acquire_short(const acquire_request& asked, std::int64_t
 void redisson_commands::write_keys(std::string_view name)
 {
     fence_key(name, key_);
-    native::line_key(name, line_);
+    native::queue_key(name, queue_key_);
     native::waiters_key(name, waiters_);
     if (in_cluster_)
-        native::turn_channel_in(slot_of(name), {}, turns_begin_);
+        native::grant_channel_in(slot_of(name), {}, grant_prefix_);
     else
-        native::turn_channel({}, turns_begin_);
+        native::grant_channel({}, grant_prefix_);
 }
 
 slot_number redisson_commands::slot_of(std::string_view name) const noexcept
@@ -137,47 +137,47 @@ slot_number redisson_commands::slot_of(std::string_view name) const noexcept
     return in_cluster_ ? redis_store::slot_of(name) : slot_number(0);
 }
 
-bool redisson_commands::hears(slot_number slot) const noexcept
+bool redisson_commands::is_subscribed(slot_number slot) const noexcept
 {
-    return (turns_ && turns_->hears(slot)) || has(mutant::listening_claimed);
+    return (subscription_ && subscription_->is_subscribed(slot)) || has(mutant::listening_claimed);
 }
 
 // A client without a subscription finds its grant only by the next poll, so it needs more time.
 std::chrono::milliseconds redisson_commands::claim(const acquire_request& asked,
                                                    slot_number slot) const noexcept
 {
-    return hears(slot) ? asked.claim : 3 * asked.claim;
+    return is_subscribed(slot) ? asked.claim : 3 * asked.claim;
 }
 
-call redisson_commands::acquire_in_line(const acquire_request& asked, std::int64_t latest,
-                                        boost::redis::request& to)
+call redisson_commands::acquire_queued(const acquire_request& asked, std::int64_t latest,
+                                       boost::redis::request& to)
 {
     write_keys(asked.name);
     const slot_number slot = slot_of(asked.name);
-    const char* const holder = holder_hidden_ ? "-" : asked.asks_holder ? "1" : "0";
-    push_command(to, "EVALSHA", of_line().acquire.sha, 4, asked.name, key_, line_, waiters_,
+    const char* const holder = holder_hidden_ ? "-" : asked.needs_holder ? "1" : "0";
+    push_command(to, "EVALSHA", of_queue().acquire.sha, 4, asked.name, key_, queue_key_, waiters_,
                  asked.owner, asked.lease.count(), asked.fences, latest, fence_retention_.count(),
                  asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
-                 hears(slot) ? 1 : 0, turns_begin_, holder);
-    return {.called = &of_line().acquire,
+                 is_subscribed(slot) ? 1 : 0, grant_prefix_, holder);
+    return {.called = &of_queue().acquire,
             .expects = 5,
             .fences = asked.fences,
             .name = contended_names::key_of(asked.name),
             .slot = slot,
-            .asks_holder = asked.asks_holder};
+            .needs_holder = asked.needs_holder};
 }
 
 call redisson_commands::release(const release_request& asked, std::int64_t latest,
                                 boost::redis::request& to)
 {
-    if (asked.next != nullptr || !asked.entry.empty() || asked.foreign_turn.count() != 0 ||
+    if (asked.next != nullptr || !asked.entry.empty() || asked.external_time.count() != 0 ||
         contended_.contains(contended_names::key_of(asked.name)))
         return leave(asked, latest, to);
     return release_short(asked.name, asked.owner, true, to);
 }
 
 call redisson_commands::release_short(std::string_view name, std::string_view owner,
-                                      bool looks_for_line, boost::redis::request& to)
+                                      bool checks_queue, boost::redis::request& to)
 {
     release_channel(name, channel_);
     const auto say = [&](auto... keys) {
@@ -186,19 +186,19 @@ call redisson_commands::release_short(std::string_view name, std::string_view ow
                          owner, channel_, more...);
         };
     };
-    native::line_key(name, line_);
-    const std::string_view line = line_;
-    if (!looks_for_line)
+    native::queue_key(name, queue_key_);
+    const std::string_view queue = queue_key_;
+    if (!checks_queue)
         say()("SPUBLISH");
     else if (in_cluster_)
-        say(line)("SPUBLISH");
+        say(queue)("SPUBLISH");
     else
-        say(line)();
+        say(queue)();
     return {.called = &release_script(),
             .forms = {answer_form::number},
             .name = contended_names::key_of(name),
-            .short_way = true,
-            .looks_beside = looks_for_line};
+            .fast_path = true,
+            .checks_queue_beside = checks_queue};
 }
 
 call redisson_commands::leave(const release_request& asked, std::int64_t latest,
@@ -208,19 +208,19 @@ call redisson_commands::leave(const release_request& asked, std::int64_t latest,
     release_channel(asked.name, channel_);
     const slot_number slot = slot_of(asked.name);
     const auto say = [&](const auto&... more) {
-        push_command(to, "EVALSHA", of_line().leave.sha, 4, asked.name, key_, line_, waiters_,
-                     asked.owner, asked.entry, channel_, turns_begin_, asked.foreign_turn.count(),
+        push_command(to, "EVALSHA", of_queue().leave.sha, 4, asked.name, key_, queue_key_, waiters_,
+                     asked.owner, asked.entry, channel_, grant_prefix_, asked.external_time.count(),
                      more...);
     };
     if (asked.next != nullptr) {
         const acquire_request& next = *asked.next;
         say(next.owner, next.lease.count(), next.fences, latest, fence_retention_.count(),
-            next.presence.count(), claim(next, slot).count(), hears(slot) ? 1 : 0);
+            next.presence.count(), claim(next, slot).count(), is_subscribed(slot) ? 1 : 0);
     }
     else {
         say();
     }
-    return {.called = &of_line().leave,
+    return {.called = &of_queue().leave,
             .expects = 6,
             .fences = asked.next != nullptr ? asked.next->fences : 0,
             .name = contended_names::key_of(asked.name),
@@ -228,27 +228,27 @@ call redisson_commands::leave(const release_request& asked, std::int64_t latest,
             .takes = asked.next != nullptr};
 }
 
-bool redisson_commands::goes_on(const call& made, answers told)
+bool redisson_commands::goes_on(const call& made, answers replies)
 {
-    const reply& answer = told.front();
-    if (!made.short_way)
+    const reply& answer = replies.front();
+    if (!made.fast_path)
         return false;
     if (!answer.error.empty())
-        return !is_acquire(made) && made.looks_beside &&
+        return !is_acquire(made) && made.checks_queue_beside &&
                read_redirection(answer.error).what == redirection::kind::try_again;
     return is_acquire(made) ? answer.is(4) && status_of(answer) == others_wait
                             : answer.is(1) && status_of(answer) == not_plain;
 }
 
-call redisson_commands::go_on(const call& made, answers told,
+call redisson_commands::go_on(const call& made, answers replies,
                               std::span<const std::string_view> written, boost::redis::request& to)
 {
     if (!is_acquire(made)) {
-        const std::string_view owner = written[made.looks_beside ? 5 : 4];
+        const std::string_view owner = written[made.checks_queue_beside ? 5 : 4];
         // The slot is migrating, and this node has only one of the two keys. A queue that does not
         // exist never arrives here, so the repetition names the lock only. Waiters, if there are
         // any, poll when the slot has arrived.
-        if (!told.front().error.empty())
+        if (!replies.front().error.empty())
             return release_short(written[3], owner, false, to);
         return leave({.name = written[3], .owner = owner, .entry = {}}, 0, to);
     }
@@ -258,8 +258,8 @@ call redisson_commands::go_on(const call& made, answers told,
                                 .lease = std::chrono::milliseconds(number_in(written[7])),
                                 .fences = made.fences,
                                 .budget = {},
-                                .asks_holder = made.asks_holder};
-    return acquire_in_line(asked, number_in(written[9]), to);
+                                .needs_holder = made.needs_holder};
+    return acquire_queued(asked, number_in(written[9]), to);
 }
 
 call redisson_commands::renew(std::span<const renewal> asked, boost::redis::request& to)
@@ -283,18 +283,18 @@ call redisson_commands::renew(std::span<const renewal> asked, boost::redis::requ
 /// Sets the reply for an owner that is in the queue.
 void redisson_commands::joined(const call& made, acquire_reply& reply, std::int64_t place)
 {
-    reply.in_line = true;
+    reply.queued = true;
     // The script does not count the position of a waiter that is far back.
-    reply.place = place < 0 ? far_in_line : static_cast<std::uint32_t>(place);
-    reply.untold = !hears(made.slot);
-    if (turns_)
-        turns_->listen(made.slot);
+    reply.position = place < 0 ? far_behind : static_cast<std::uint32_t>(place);
+    reply.may_miss_grant = !is_subscribed(made.slot);
+    if (subscription_)
+        subscription_->listen(made.slot);
 }
 
-said<acquire_reply> redisson_commands::acquired(const call& made, answers told)
+said<acquire_reply> redisson_commands::acquired(const call& made, answers replies)
 {
-    return made.called == &of_line().acquire ? acquired_in_line(made, told.front())
-                                             : acquired_short(made, told.front());
+    return made.called == &of_queue().acquire ? acquired_queued(made, replies.front())
+                                              : acquired_short(made, replies.front());
 }
 
 // An answer that the script never gives proves nothing.
@@ -332,7 +332,7 @@ said<acquire_reply> redisson_commands::acquired_short(const call& made, const re
     return result;
 }
 
-said<acquire_reply> redisson_commands::acquired_in_line(const call& made, const reply& answer)
+said<acquire_reply> redisson_commands::acquired_queued(const call& made, const reply& answer)
 {
     using outcome = acquire_reply::outcome;
     const auto& numbers = answer.numbers;
@@ -354,8 +354,8 @@ said<acquire_reply> redisson_commands::acquired_in_line(const call& made, const 
         reply.remaining = time_left(numbers[1]);
         if (numbers[2] != -1)
             joined(made, reply, numbers[2]);
-        if (reply.in_line && numbers[0] == 2)
-            announce(reply);
+        if (reply.queued && numbers[0] == 2)
+            mark_published(reply);
         holder_hidden_ = holder_hidden_ || numbers[3] < 0;
         result.holder_hidden = numbers[3] < 0;
         if (numbers[3] > 0)
@@ -367,15 +367,15 @@ said<acquire_reply> redisson_commands::acquired_in_line(const call& made, const 
     return result;
 }
 
-error_code redisson_commands::renewed(answers told, std::span<renewal_result> results) const
+error_code redisson_commands::renewed(answers replies, std::span<renewal_result> results) const
 {
-    return read_renewals(told.front(), results);
+    return read_renewals(replies.front(), results);
 }
 
-said<release_reply> redisson_commands::released(const call& made, answers told)
+said<release_reply> redisson_commands::released(const call& made, answers replies)
 {
     using outcome = release_reply::outcome;
-    const reply& answer = told.front();
+    const reply& answer = replies.front();
     const auto& numbers = answer.numbers;
     said<release_reply> result;
     release_reply& reply = result.reply;
@@ -383,7 +383,7 @@ said<release_reply> redisson_commands::released(const call& made, answers told)
         reply.receivers = static_cast<std::uint64_t>(std::max<std::int64_t>(receivers, 0));
         reply.receivers_known = receivers >= 0;
     };
-    if (made.short_way) {
+    if (made.fast_path) {
         if (!answer.is(1) || numbers[0] < not_plain) {
             result.code = errc::outcome_unknown;
         }
@@ -402,8 +402,9 @@ said<release_reply> redisson_commands::released(const call& made, answers told)
         return result;
     }
     result.server_us = numbers[5];
-    constexpr outcome meanings[] = {outcome::not_owner, outcome::freed,     outcome::left,
-                                    outcome::left_line, outcome::passed_on, outcome::passed_on};
+    constexpr outcome meanings[] = {outcome::not_owner,    outcome::freed,
+                                    outcome::still_held,   outcome::left_queue,
+                                    outcome::granted_next, outcome::granted_next};
     reply.result = meanings[numbers[0]];
     if (numbers[0] == 1)
         freed(numbers[1]);
@@ -413,7 +414,7 @@ said<release_reply> redisson_commands::released(const call& made, answers told)
         next.remaining = time_left(numbers[3]);
         joined(made, next, numbers[4]);
         if (numbers[0] == left_open && numbers[4] == 0)
-            announce(next);
+            mark_published(next);
         reply.next = next;
     }
     else if (numbers[2] == 1 && block(made, numbers[3], numbers[4], next)) {

@@ -3,7 +3,7 @@
 
 #include "redis/commands/command_set.hpp"
 #include "redis/commands/contended_names.hpp"
-#include "redis/commands/hearing.hpp"
+#include "redis/commands/grant_subscription.hpp"
 #include "redis/protocol/command_words.hpp"
 
 #include <chrono>
@@ -26,12 +26,14 @@ class redisson_commands final : public command_set
 {
 public:
     /// @param fence_retention Time for which a fence is kept after its grant; 0: forever.
-    /// @param turns Null: this client cannot subscribe to its grants.
+    /// @param subscription Null: this client cannot subscribe to its grants.
     /// @param in_cluster Releases and grants are published in the slot of the name.
     explicit redisson_commands(std::chrono::milliseconds fence_retention,
-                               std::shared_ptr<hearing> turns = nullptr,
+                               std::shared_ptr<grant_subscription> subscription = nullptr,
                                bool in_cluster = false) noexcept
-        : fence_retention_(fence_retention), turns_(std::move(turns)), in_cluster_(in_cluster)
+        : fence_retention_(fence_retention),
+          subscription_(std::move(subscription)),
+          in_cluster_(in_cluster)
     {}
 
     [[nodiscard]] store_traits traits() const noexcept override { return {.queues = true}; }
@@ -48,38 +50,38 @@ public:
     call release(const release_request& asked, std::int64_t latest,
                  boost::redis::request& to) override;
 
-    [[nodiscard]] bool goes_on(const call& made, answers told) override;
-    call go_on(const call& made, answers told, std::span<const std::string_view> written,
+    [[nodiscard]] bool goes_on(const call& made, answers replies) override;
+    call go_on(const call& made, answers replies, std::span<const std::string_view> written,
                boost::redis::request& to) override;
 
-    [[nodiscard]] said<acquire_reply> acquired(const call& made, answers told) override;
-    [[nodiscard]] error_code renewed(answers told,
+    [[nodiscard]] said<acquire_reply> acquired(const call& made, answers replies) override;
+    [[nodiscard]] error_code renewed(answers replies,
                                      std::span<renewal_result> results) const override;
-    [[nodiscard]] said<release_reply> released(const call& made, answers told) override;
+    [[nodiscard]] said<release_reply> released(const call& made, answers replies) override;
 
 private:
     call acquire_short(const acquire_request& asked, std::int64_t latest,
                        boost::redis::request& to);
-    call acquire_in_line(const acquire_request& asked, std::int64_t latest,
-                         boost::redis::request& to);
-    call release_short(std::string_view name, std::string_view owner, bool looks_for_line,
+    call acquire_queued(const acquire_request& asked, std::int64_t latest,
+                        boost::redis::request& to);
+    call release_short(std::string_view name, std::string_view owner, bool checks_queue,
                        boost::redis::request& to);
     call leave(const release_request& asked, std::int64_t latest, boost::redis::request& to);
     void write_keys(std::string_view name);
     [[nodiscard]] slot_number slot_of(std::string_view name) const noexcept;
-    [[nodiscard]] bool hears(slot_number slot) const noexcept;
+    [[nodiscard]] bool is_subscribed(slot_number slot) const noexcept;
     [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked,
                                                   slot_number slot) const noexcept;
     void joined(const call& made, acquire_reply& reply, std::int64_t place);
-    [[nodiscard]] said<acquire_reply> acquired_short(const call& made, const reply& told);
-    [[nodiscard]] said<acquire_reply> acquired_in_line(const call& made, const reply& told);
+    [[nodiscard]] said<acquire_reply> acquired_short(const call& made, const reply& answer);
+    [[nodiscard]] said<acquire_reply> acquired_queued(const call& made, const reply& answer);
 
     const std::chrono::milliseconds fence_retention_;
-    const std::shared_ptr<hearing> turns_;
+    const std::shared_ptr<grant_subscription> subscription_;
     const bool in_cluster_;
     contended_names contended_;
     bool holder_hidden_ = false; ///< This user may not read the holder of a lock.
-    std::string key_, line_, waiters_, channel_, turns_begin_; ///< Reused memory.
+    std::string key_, queue_key_, waiters_, channel_, grant_prefix_; ///< Reused memory.
     command_words words_;
 };
 

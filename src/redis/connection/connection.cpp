@@ -17,16 +17,17 @@ template <class Executor>
 class connection_of final : public connection
 {
 public:
-    connection_of(Executor strand, const redis_config& settings, complaint told)
+    connection_of(Executor strand, const redis_config& settings, complaint complain)
         : dialer_(settings),
-          connection_(
-              {std::move(strand), dialer_}, asio::ssl::context(asio::ssl::context::tls_client),
-              // Only errors are logged, so only a failed attempt has a cost.
-              {boost::redis::logger::level::err,
-               [this, told = std::move(told)](boost::redis::logger::level, std::string_view text) {
-                   dialer_.hear(text);
-                   told(text);
-               }})
+          connection_({std::move(strand), dialer_},
+                      asio::ssl::context(asio::ssl::context::tls_client),
+                      // Only errors are logged, so only a failed attempt has a cost.
+                      {boost::redis::logger::level::err,
+                       [this, complain = std::move(complain)](boost::redis::logger::level,
+                                                              std::string_view text) {
+                           dialer_.hear(text);
+                           complain(text);
+                       }})
     {}
 
     void run(const boost::redis::config& settings, ended done) override
@@ -65,15 +66,16 @@ private:
 
 std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
                                             const redis_config& settings,
-                                            connection::complaint told)
+                                            connection::complaint complain)
 {
     // Boost.Redis makes a dozen steps for each request, each with copies of its executor. With a
     // known executor type the total cost is a seventh lower.
     using known = asio::strand<asio::io_context::executor_type>;
     if (const auto* on_io_context = strand.target<known>())
-        return std::make_unique<connection_of<known>>(*on_io_context, settings, std::move(told));
+        return std::make_unique<connection_of<known>>(*on_io_context, settings,
+                                                      std::move(complain));
     return std::make_unique<connection_of<asio::any_io_executor>>(strand, settings,
-                                                                  std::move(told));
+                                                                  std::move(complain));
 }
 
 } // namespace leasehold::redis_store

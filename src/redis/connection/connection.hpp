@@ -76,7 +76,7 @@ public:
 /// A connection on a strand.
 std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
                                             const redis_config& settings,
-                                            connection::complaint told);
+                                            connection::complaint complain);
 
 } // namespace leasehold::redis_store
 

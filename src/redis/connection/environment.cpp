@@ -33,9 +33,9 @@ class operating_system final : public environment
 public:
     std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
                                                 const redis_config& settings,
-                                                connection::complaint told) override
+                                                connection::complaint complain) override
     {
-        return redis_store::make_connection(strand, settings, std::move(told));
+        return redis_store::make_connection(strand, settings, std::move(complain));
     }
 
     std::unique_ptr<detail::time_source> make_time() override { return detail::make_system_time(); }

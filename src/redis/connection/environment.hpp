@@ -22,7 +22,7 @@ public:
     /// A connection on a strand, to be run with `connection_settings(settings)`.
     virtual std::unique_ptr<connection> make_connection(const asio::any_io_executor& strand,
                                                         const redis_config& settings,
-                                                        connection::complaint told) = 0;
+                                                        connection::complaint complain) = 0;
 
     /// For one user. Its seed, if any, starts the random numbers of that user.
     virtual std::unique_ptr<detail::time_source> make_time() = 0;

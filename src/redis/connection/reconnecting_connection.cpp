@@ -132,15 +132,15 @@ error_code reconnecting_connection::reason(error_code error, std::string_view sa
 {
     if (reset_reason_)
         return reset_reason_;
-    const error_code told = said.empty() ? error_code() : error_code(classify(said));
+    const error_code reason = said.empty() ? error_code() : error_code(classify(said));
     const bool by_sentinels = error == boost::redis::error::sentinel_resolve_failed;
     if (is_login_rejected(said) &&
         (by_sentinels ? may_change_sentinel_credentials(where_) : may_change_credentials(where_)))
         return errc::store_refused; // the next password may be accepted
-    if (told == condition::bad_request)
-        return told;
+    if (reason == condition::bad_request)
+        return reason;
     if (error == boost::redis::error::resp3_hello)
-        return told ? told : error_code(errc::store_refused);
+        return reason ? reason : error_code(errc::store_refused);
     return error ? error : error_code(errc::store_unavailable);
 }
 

@@ -101,7 +101,7 @@ void asker::complete(const command& asked, error_code code, std::shared_ptr<cons
 {
     std::span<const std::int64_t> numbers;
     if (!code)
-        numbers = asked.told().front().numbers;
+        numbers = asked.used_replies().front().numbers;
     if (!code && numbers.size() != asked.made.expects)
         code = errc::outcome_unknown;
     std::move(handler)(code, numbers, std::move(more));
@@ -110,7 +110,7 @@ void asker::complete(const command& asked, error_code code, std::shared_ptr<cons
 void aside::complete(const command& asked, error_code code)
 {
     if (!code || !asked.error().empty())
-        std::move(handler)(error_code(), asked.told());
+        std::move(handler)(error_code(), asked.used_replies());
     else
         std::move(handler)(code, answers());
 }
@@ -129,26 +129,26 @@ void keep(store::release_handler& handler, const release_reply& first)
 {
     if (first.result == release_reply::outcome::not_owner)
         return; // there is nothing to keep
-    handler = [told = std::move(handler), first](error_code code, release_reply last) mutable {
+    handler = [done = std::move(handler), first](error_code code, release_reply last) mutable {
         if (!code)
             last = std::move(first);
-        std::move(told)(code ? errc::outcome_unknown : code, std::move(last));
+        std::move(done)(code ? errc::outcome_unknown : code, std::move(last));
     };
 }
 
 void command::keep_numbers()
 {
-    auto* const who = std::get_if<asker>(&waiting);
-    const auto& numbers = told().front().numbers;
-    if (who == nullptr || numbers.size() != made.expects || numbers.front() == 0)
+    auto* const caller = std::get_if<asker>(&waiting);
+    const auto& numbers = used_replies().front().numbers;
+    if (caller == nullptr || numbers.size() != made.expects || numbers.front() == 0)
         return;
-    who->handler = [told = std::move(who->handler),
-                    first = std::vector<std::int64_t>(numbers.begin(), numbers.end())](
-                       error_code code, std::span<const std::int64_t> last,
-                       std::shared_ptr<const diagnostics> more) mutable {
+    caller->handler = [done = std::move(caller->handler),
+                       first = std::vector<std::int64_t>(numbers.begin(), numbers.end())](
+                          error_code code, std::span<const std::int64_t> last,
+                          std::shared_ptr<const diagnostics> more) mutable {
         if (!code)
             last = first;
-        std::move(told)(code ? errc::outcome_unknown : code, last, std::move(more));
+        std::move(done)(code ? errc::outcome_unknown : code, last, std::move(more));
     };
 }
 
@@ -199,7 +199,7 @@ command& batch::go_on(const batch& from, command& asked, command_set& keys)
     // The words of the first command; those of a second command may follow.
     split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
     const std::size_t begin = begin_command(asked.asking);
-    const call made = keys.go_on(asked.made, asked.told(), words_, request);
+    const call made = keys.go_on(asked.made, asked.used_replies(), words_, request);
     return add(std::move(asked.waiting), made, begin, asked.asking);
 }
 
@@ -263,7 +263,7 @@ void batch::clear()
     commands.clear();
     handled = 0;
     owner.reset();
-    home_.reset();
+    poster_.reset();
     abandoned = false;
     answered_ = 0;
     announced_ = false;
@@ -279,10 +279,11 @@ void batch::forget_who_waits() noexcept
     const auto unwritten = std::move(releases);
 }
 
-void batch::start(std::shared_ptr<batch_owner> told, std::shared_ptr<detail::context_poster> home)
+void batch::start(std::shared_ptr<batch_owner> receiver,
+                  std::shared_ptr<detail::context_poster> poster)
 {
-    owner = std::move(told);
-    home_ = std::move(home);
+    owner = std::move(receiver);
+    poster_ = std::move(poster);
 }
 
 boost::redis::any_adapter batch::adapter()
@@ -403,10 +404,10 @@ void batch::on_reply()
     if (count == commands.size() || announced_.exchange(true))
         return;
     try {
-        home_->post([self = shared_from_this()] {
+        poster_->post([self = shared_from_this()] {
             self->announced_ = false;
-            if (const auto told = self->owner)
-                told->on_answers(self);
+            if (const auto receiver = self->owner)
+                receiver->on_answers(self);
         });
     }
     catch (const std::bad_alloc&) {
@@ -423,8 +424,8 @@ void batch::execute(const std::shared_ptr<batch>& sent,
                              if (error)
                                  unanswered = written ? errc::outcome_unknown
                                                       : errc::store_unavailable;
-                             const auto told = sent->owner;
-                             told->on_end(sent, unanswered);
+                             const auto receiver = sent->owner;
+                             receiver->on_end(sent, unanswered);
                          });
 }
 

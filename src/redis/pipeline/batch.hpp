@@ -102,7 +102,7 @@ struct command
     std::array<reply, call::most_commands> replies;
 
     /// The answers to its commands, followed by its share of a draw.
-    [[nodiscard]] answers told() const noexcept
+    [[nodiscard]] answers used_replies() const noexcept
     {
         return std::span(replies).first(made.commands + (made.draws ? 1 : 0));
     }
@@ -205,7 +205,7 @@ public:
     void forget_who_waits() noexcept;
 
     /// Called before the batch is sent.
-    void start(std::shared_ptr<batch_owner> owner, std::shared_ptr<detail::context_poster> home);
+    void start(std::shared_ptr<batch_owner> owner, std::shared_ptr<detail::context_poster> poster);
     boost::redis::any_adapter adapter();
     /// Sends it through a connection, which is kept until the owner is notified of the end.
     static void execute(const std::shared_ptr<batch>& sent,
@@ -244,7 +244,7 @@ private:
     void on_reply();
     void share(std::size_t drawn);
 
-    std::shared_ptr<detail::context_poster> home_;
+    std::shared_ptr<detail::context_poster> poster_;
     std::atomic<std::size_t> answered_ = 0;
     std::atomic<bool> announced_ = false;
     std::vector<std::string_view> words_;

@@ -118,14 +118,14 @@ call client_note::write(clock::time_point now, boost::redis::request& to)
     return {.commands = 2, .forms = {answer_form::number, answer_form::number}};
 }
 
-bool client_note::answered(answers told)
+bool client_note::answered(answers replies)
 {
     const auto refuses = [](const reply& answer) {
         return !answer.error.empty() && classify(answer.error) != errc::store_refused;
     };
-    refused_ = std::any_of(told.begin(), told.end(), refuses);
+    refused_ = std::any_of(replies.begin(), replies.end(), refuses);
     schedule();
-    return told.size() == 2 && told[0].error.empty() && !told[1].error.empty();
+    return replies.size() == 2 && replies[0].error.empty() && !replies[1].error.empty();
 }
 
 call client_note::remove(boost::redis::request& to) const
@@ -145,11 +145,11 @@ call note_reading::ask(std::size_t number, boost::redis::request& to) const
     return {.forms = {answer_form::text}};
 }
 
-void note_reading::take(std::size_t number, answers told)
+void note_reading::take(std::size_t number, answers replies)
 {
-    if (told.empty() || !told.front().error.empty() || !told.front().text)
+    if (replies.empty() || !replies.front().error.empty() || !replies.front().text)
         return;
-    const std::string text = told.front().text->substr(0, longest_text);
+    const std::string text = replies.front().text->substr(0, longest_text);
     switch (number) {
     case 0: found_.host = text; break;
     case 1: found_.pid = number_in(text); break;
@@ -187,9 +187,9 @@ void read_note(pipeline& through, std::string_view holder, store::describe_handl
     const auto all = std::make_shared<reading>(reading{note_reading(holder), std::move(handler)});
     for (std::size_t i = 0; i < note_reading::fields; ++i)
         through.ask_aside([&](boost::redis::request& to) { return all->note.ask(i, to); },
-                          [all, i](error_code failed, answers told) {
+                          [all, i](error_code failed, answers replies) {
                               if (!failed)
-                                  all->note.take(i, told);
+                                  all->note.take(i, replies);
                               // Answers, and errors in their place, come in order.
                               if (i + 1 == note_reading::fields)
                                   std::move(all->handler)(all->note.found());

@@ -70,7 +70,7 @@ public:
     void put_off(clock::time_point until) noexcept;
 
     /// Reads the answers. Returns true if the record was written without a TTL.
-    [[nodiscard]] bool answered(answers told);
+    [[nodiscard]] bool answered(answers replies);
     /// Writes the command that deletes the record.
     call remove(boost::redis::request& to) const;
 
@@ -106,7 +106,7 @@ public:
     [[nodiscard]] const std::string& key() const noexcept { return key_; }
     /// Writes the command that reads one field.
     call ask(std::size_t number, boost::redis::request& to) const;
-    void take(std::size_t number, answers told);
+    void take(std::size_t number, answers replies);
     /// The fields that were found.
     [[nodiscard]] const client_info& found() const noexcept { return found_; }
 

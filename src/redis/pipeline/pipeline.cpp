@@ -28,11 +28,11 @@ pipeline::pipeline(std::shared_ptr<transport> way, std::unique_ptr<command_set> 
 {}
 
 void pipeline::open(const asio::any_io_executor& strand,
-                    const std::shared_ptr<detail::context_poster>& home, store_listener& listener)
+                    const std::shared_ptr<detail::context_poster>& poster, store_listener& listener)
 {
     asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
         .add(shared_from_this());
-    home_ = home;
+    poster_ = poster;
     session_.open(listener);
     local_time_->open(strand, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) {
@@ -40,7 +40,7 @@ void pipeline::open(const asio::any_io_executor& strand,
             self->on_time();
         }
     });
-    transport_->open(strand, home, commands_->scripts(), *this);
+    transport_->open(strand, poster, commands_->scripts(), *this);
 }
 
 void pipeline::close() noexcept
@@ -48,13 +48,13 @@ void pipeline::close() noexcept
     session_.close();
     channel_.reset();
     const auto last = std::exchange(transport_, nullptr);
-    if (!last || !home_)
+    if (!last || !poster_)
         return;
     local_time_->close();
     last->close();
     // Never inside the call.
     try {
-        home_->post([self = shared_from_this()] { self->fail_waiting(); });
+        poster_->post([self = shared_from_this()] { self->fail_waiting(); });
     }
     catch (const std::bad_alloc&) {
         forget_waiting(); // their handlers may keep the client, which keeps this object
@@ -90,7 +90,7 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
     if (!open_for_requests())
         return reject(std::move(handler), why_down(acquire_reply(), request.name));
     acquire_request asked = request;
-    asked.asks_holder = request.asks_holder && session_.shows_holder;
+    asked.needs_holder = request.needs_holder && session_.shows_holder;
     const auto now = local_time_->now();
     const std::int64_t latest = time_.limit(now, request.budget);
     commands_->it_is(time_.at_least(now));
@@ -130,7 +130,7 @@ void pipeline::renew(std::span<const renewal> renewals, store::renew_handler han
         return reject(std::move(handler),
                       why_down(renew_reply({renewals.size(), renewal_result::failed}), {}));
     if (renewals.empty()) {
-        home_->post([done = std::move(handler)]() mutable {
+        poster_->post([done = std::move(handler)]() mutable {
             std::move(done)(error_code(), renew_reply());
         });
         return;
@@ -182,7 +182,7 @@ void pipeline::flush_soon()
 {
     if (flush_posted_ || under_way_.size() >= under_way_limit)
         return;
-    home_->post([self = shared_from_this()] {
+    poster_->post([self = shared_from_this()] {
         self->flush_posted_ = false;
         self->flush();
     });
@@ -205,7 +205,7 @@ void pipeline::flush()
             }
             under_way_.push_back(sent);
             sent->deadline = local_time_->now() + timeout_;
-            sent->start(shared_from_this(), home_);
+            sent->start(shared_from_this(), poster_);
             if (channel_)
                 batch::execute(sent, channel_);
             else
@@ -224,7 +224,7 @@ void pipeline::flush()
 /// There was no memory to write or to send the batch.
 void pipeline::give_up(const batch_ptr& unsent) noexcept
 try {
-    home_->post(
+    poster_->post(
         [self = shared_from_this(), unsent] { self->fail(*unsent, errc::store_unavailable); });
 }
 catch (const std::bad_alloc&) {
@@ -341,7 +341,7 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
     if (asked.put_behind)
         --put_behind_;
     error_code code = unanswered;
-    if (!code && open_for_requests() && commands_->goes_on(asked.made, asked.told())) {
+    if (!code && open_for_requests() && commands_->goes_on(asked.made, asked.used_replies())) {
         if (send_behind(from, asked, false))
             return;
         code = errc::outcome_unknown;
@@ -403,43 +403,43 @@ bool pipeline::send_behind(batch& from, command& asked, bool repeats)
 void pipeline::answer(command& asked, store::acquire_handler& handler, error_code code,
                       details_ptr more)
 {
-    said<acquire_reply> told{code, {}};
+    said<acquire_reply> result{code, {}};
     if (!code) {
-        told = commands_->acquired(asked.made, asked.told());
-        if (told.server_us)
-            time_.learn(*told.server_us, local_time_->now());
-        session_.shows_holder = session_.shows_holder && !told.holder_hidden;
+        result = commands_->acquired(asked.made, asked.used_replies());
+        if (result.server_us)
+            time_.learn(*result.server_us, local_time_->now());
+        session_.shows_holder = session_.shows_holder && !result.holder_hidden;
     }
     if (more)
-        told.reply.details = std::move(more);
-    told.reply.may_hold = told.code && asked.made.took;
-    std::move(handler)(told.code, told.reply);
+        result.reply.details = std::move(more);
+    result.reply.may_hold = result.code && asked.made.took;
+    std::move(handler)(result.code, result.reply);
 }
 
 void pipeline::answer(command& asked, store::release_handler& handler, error_code code,
                       details_ptr more)
 {
-    said<release_reply> told{code, {}};
+    said<release_reply> result{code, {}};
     if (!code)
-        told = released(asked);
+        result = released(asked);
     if (more)
-        told.reply.details = std::move(more);
-    std::move(handler)(told.code, told.reply);
+        result.reply.details = std::move(more);
+    std::move(handler)(result.code, result.reply);
 }
 
 said<release_reply> pipeline::released(const command& asked)
 {
-    auto told = commands_->released(asked.made, asked.told());
-    if (told.server_us)
-        time_.learn(*told.server_us, local_time_->now());
-    count_receivers(told.reply);
-    return told;
+    auto result = commands_->released(asked.made, asked.used_replies());
+    if (result.server_us)
+        time_.learn(*result.server_us, local_time_->now());
+    count_receivers(result.reply);
+    return result;
 }
 
 void pipeline::answer(command& asked, renew_part& part, error_code code, details_ptr more)
 {
     if (!code)
-        code = commands_->renewed(asked.told(), part.results());
+        code = commands_->renewed(asked.used_replies(), part.results());
     part.answered(code, std::move(more));
 }
 

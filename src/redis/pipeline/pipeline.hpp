@@ -38,7 +38,7 @@ public:
              std::unique_ptr<detail::time_source> time, std::chrono::milliseconds timeout);
 
     void open(const asio::any_io_executor& strand,
-              const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
+              const std::shared_ptr<detail::context_poster>& poster, store_listener& listener);
     void close() noexcept;
 
     /// The address of the server, for diagnostics.
@@ -138,9 +138,9 @@ private:
     template <class Handler, class... Reply>
     void reject(Handler handler, Reply... reply)
     {
-        if (home_)
-            home_->post([handler = std::move(handler), code = session_.reason(),
-                         ... reply = std::move(reply)]() mutable {
+        if (poster_)
+            poster_->post([handler = std::move(handler), code = session_.reason(),
+                           ... reply = std::move(reply)]() mutable {
                 std::move(handler)(code, std::move(reply)...);
             });
     }
@@ -175,13 +175,13 @@ private:
     void answer(command& asked, store::release_handler& handler, error_code code, details_ptr more);
     void answer(command& asked, renew_part& part, error_code code, details_ptr more);
     void answer(command& asked, grouped& waiting, error_code code, const details_ptr& more);
-    static void answer(command& asked, asker& who, error_code code, details_ptr more)
+    static void answer(command& asked, asker& caller, error_code code, details_ptr more)
     {
-        who.complete(asked, code, std::move(more));
+        caller.complete(asked, code, std::move(more));
     }
-    static void answer(command& asked, aside& who, error_code code, const details_ptr&)
+    static void answer(command& asked, aside& caller, error_code code, const details_ptr&)
     {
-        who.complete(asked, code);
+        caller.complete(asked, code);
     }
     static void answer(command&, draw&, error_code, const details_ptr&) {}
     [[nodiscard]] said<release_reply> released(const command& asked);
@@ -211,7 +211,7 @@ private:
     std::shared_ptr<request_channel> channel_; ///< Of the transport, if it has one.
     const std::unique_ptr<command_set> commands_;
     const std::chrono::milliseconds timeout_;
-    std::shared_ptr<detail::context_poster> home_;
+    std::shared_ptr<detail::context_poster> poster_;
     const std::unique_ptr<detail::time_source> local_time_;
     bool timer_runs_ = false;
     bool flush_posted_ = false;

@@ -42,34 +42,34 @@ private:
     std::shared_ptr<detail::context_poster> way_;
 };
 
-/// Delivers the result of a request to the strand, `home`, by a call of `Tell(error_code, bool
+/// Delivers the result of a request to the strand, `poster`, by a call of `Tell(error_code, bool
 /// written)`. It does so even if its handler is destroyed without a call, because the context of
 /// the connection ended.
 template <class Tell>
 class report
 {
 public:
-    report(std::shared_ptr<detail::context_poster> home, Tell tell)
-        : home_(std::move(home)), tell_(std::move(tell))
+    report(std::shared_ptr<detail::context_poster> poster, Tell tell)
+        : poster_(std::move(poster)), tell_(std::move(tell))
     {}
     report(report&& other) noexcept
-        : home_(std::exchange(other.home_, nullptr)), tell_(std::move(other.tell_))
+        : poster_(std::exchange(other.poster_, nullptr)), tell_(std::move(other.tell_))
     {}
     report& operator=(report&&) = delete;
     ~report()
     {
-        if (home_)
+        if (poster_)
             (*this)(asio::error::operation_aborted, true);
     }
 
     void operator()(error_code error, bool written)
     {
-        const auto way = std::exchange(home_, nullptr);
+        const auto way = std::exchange(poster_, nullptr);
         way->post([tell = std::move(tell_), error, written]() mutable { tell(error, written); });
     }
 
 private:
-    std::shared_ptr<detail::context_poster> home_;
+    std::shared_ptr<detail::context_poster> poster_;
     Tell tell_;
 };
 
@@ -90,11 +90,11 @@ public:
     }
 
     void open(const asio::any_io_executor& strand,
-              const std::shared_ptr<detail::context_poster>& home, const script_set& needed,
+              const std::shared_ptr<detail::context_poster>& poster, const script_set& needed,
               transport_observer& user) override
     {
         needed_ = &needed;
-        home_ = home;
+        poster_ = poster;
         observer_ = &user;
         time_->open(strand, [weak = weak_from_this()] {
             if (const auto self = weak.lock())
@@ -126,7 +126,7 @@ public:
     void send(const std::shared_ptr<batch>& sent) override
     {
         under_way_.push_back(sent);
-        report end(home_, [self = shared_from_this(), sent](error_code error, bool written) {
+        report end(poster_, [self = shared_from_this(), sent](error_code error, bool written) {
             self->on_end(sent, error, written);
         });
         const bool posted = there_->post(
@@ -175,7 +175,7 @@ private:
         if (check_ || observer_ == nullptr)
             return;
         check_ = std::make_shared<readiness_check>(*needed_);
-        report end(home_, [self = shared_from_this(), asked = check_](error_code error, bool) {
+        report end(poster_, [self = shared_from_this(), asked = check_](error_code error, bool) {
             self->on_answer(asked, error);
         });
         there_->post(there_,
@@ -202,7 +202,7 @@ private:
 
     const std::chrono::milliseconds pause_;
     const std::shared_ptr<other_side> there_;
-    std::shared_ptr<detail::context_poster> home_;
+    std::shared_ptr<detail::context_poster> poster_;
     const script_set* needed_ = nullptr;
     transport_observer* observer_ = nullptr;
     const std::unique_ptr<detail::time_source> time_;

@@ -42,8 +42,8 @@ public:
 
     /// @param needed The scripts that the server must run.
     virtual void open(const asio::any_io_executor& strand,
-                      const std::shared_ptr<detail::context_poster>& home, const script_set& needed,
-                      transport_observer& user) = 0;
+                      const std::shared_ptr<detail::context_poster>& poster,
+                      const script_set& needed, transport_observer& user) = 0;
     /// The user is not called any more. Outstanding batches end soon.
     virtual void close() noexcept = 0;
     /// Sends a batch. Its owner is notified of the end, never inside this call.

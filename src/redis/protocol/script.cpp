@@ -45,17 +45,17 @@ const script& check_script()
     return value;
 }
 
-const line_scripts& of_line()
+const queue_scripts& of_queue()
 {
-    static const line_scripts all{.acquire = script(scripts::line_acquire),
-                                  .leave = script(scripts::line_leave)};
+    static const queue_scripts all{.acquire = script(scripts::line_acquire),
+                                   .leave = script(scripts::line_leave)};
     return all;
 }
 
 const script_set& redisson_script_set()
 {
     static const std::array all{&acquire_script(), &renew_script(), &release_script(),
-                                &of_line().acquire, &of_line().leave};
+                                &of_queue().acquire, &of_queue().leave};
     static const script_set value{all, &check_script(), &renew_script()};
     return value;
 }

@@ -32,11 +32,11 @@ struct script_set
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& release_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& check_script();
 /// The scripts that use the queue.
-struct line_scripts
+struct queue_scripts
 {
     script acquire, leave;
 };
-[[nodiscard]] LEASEHOLD_REDIS_EXPORT const line_scripts& of_line();
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const queue_scripts& of_queue();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& redisson_script_set();
 
 /// Scripts of the layout `native`.

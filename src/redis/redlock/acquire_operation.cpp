@@ -24,7 +24,7 @@ public:
         : acquiring(std::move(of), asked, std::move(done)),
           fences_(std::min(asked.fences, most_fences)),
           floor_(asked.fence_floor),
-          asks_holder_(asked.asks_holder)
+          asks_holder_(asked.needs_holder)
     {}
 
     void start()
@@ -83,7 +83,7 @@ private:
              .epoch = epoch_,
              .budget = left,
              .only_ours = only_ours,
-             .asks_holder = asks_holder_},
+             .needs_holder = asks_holder_},
             [self = self_ptr(), number, vote = votes_,
              round = vote_->round()](error_code failed, const ballot_reply& said) {
                 self->answered(number, vote, round, failed, said);
@@ -96,11 +96,11 @@ private:
         of_->saw(said.largest);
         if (failed)
             failed_at(number, failed);
-        heard(number,
-              !failed && (said.result == outcome::accepted || said.result == outcome::outbid),
-              !failed && said.result == outcome::held);
+        count_reply(number,
+                    !failed && (said.result == outcome::accepted || said.result == outcome::outbid),
+                    !failed && said.result == outcome::held);
         if (!failed && said.result == outcome::blank)
-            of_->on_stranger(number);
+            of_->on_blank_member(number);
         if (!failed && said.result == outcome::silent)
             of_->on_silent(number, said.remaining);
         if (!failed && said.result == outcome::older_epoch)
@@ -214,7 +214,7 @@ private:
         const mask asked = of_->granting();
         if (again && count(asked) >= of_->size.grants)
             return vote(asked);
-        give_back();
+        release_everywhere();
         acquire_reply reply;
         if (vote_ && vote_->is_held()) {
             reply.result = acquire_reply::outcome::held;

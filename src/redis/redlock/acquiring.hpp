@@ -39,7 +39,7 @@ protected:
     }
 
     /// Releases at all members that have granted it, or still may.
-    void give_back()
+    void release_everywhere()
     {
         const release_request leaving{.name = name_, .owner = owner_, .entry = entry_};
         for (unsigned i = 0; i < of_->size.members; ++i) {
@@ -73,7 +73,7 @@ protected:
 
     /// Called for the reply of a member. `ours`: it has the lock for this owner. `other`: it does
     /// not. Neither: unknown.
-    void heard(unsigned number, bool ours, bool other)
+    void count_reply(unsigned number, bool ours, bool other)
     {
         --outstanding_;
         ours_ = ours ? ours_ | bit(number) : other ? ours_ & ~bit(number) : ours_;

@@ -114,7 +114,7 @@ void quorum_state::assembly::ask_more()
     case fsm::rejoin::step::finish: return write();
     case fsm::rejoin::step::adopt:
         return ask_all([&](unsigned i) {
-            if (rejoin_->is_stranger(i))
+            if (rejoin_->is_blank(i))
                 return false;
             of_->at(i).async_adopt(
                 rejoin_->epoch(), [this, self, i](error_code failed, const adopt_answer& said) {
@@ -153,7 +153,7 @@ void quorum_state::assembly::write()
     phase_ = phase::seeding;
     const auto self = shared_from_this();
     ask_all([&](unsigned i) {
-        if (!rejoin_->is_stranger(i))
+        if (!rejoin_->is_blank(i))
             return false;
         of_->at(i).async_seed({.nonce = rejoin_->nonce(i),
                                .epoch = rejoin_->epoch(),

@@ -61,7 +61,7 @@ private:
     {
         if (failed)
             failed_at(number, failed);
-        heard(number, false, false);
+        count_reply(number, false, false);
         if (!done_)
             return;
         if (said != entered::yes && !failed)
@@ -116,7 +116,7 @@ private:
 
     void renewed(unsigned number, kept said)
     {
-        heard(number, said == kept::yes, said == kept::gone);
+        count_reply(number, said == kept::yes, said == kept::gone);
         if (!done_)
             return;
         --pending_;
@@ -161,7 +161,7 @@ private:
 
     void undo(error_code code, acquire_reply reply)
     {
-        give_back();
+        release_everywhere();
         complete(code, std::move(reply));
     }
 

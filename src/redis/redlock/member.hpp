@@ -38,8 +38,8 @@ struct ballot
     std::uint32_t fences;
     std::uint64_t epoch;
     std::chrono::milliseconds budget;
-    bool only_ours;   ///< Does not acquire: the owner has the lock, or the reply is `held`.
-    bool asks_holder; ///< As in `acquire_request`.
+    bool only_ours;    ///< Does not acquire: the owner has the lock, or the reply is `held`.
+    bool needs_holder; ///< As in `acquire_request`.
 };
 
 struct ballot_reply
@@ -150,7 +150,7 @@ public:
     /// Releases of the name are reported from now on; an earlier one may have been missed.
     virtual void on_watching(unsigned member, std::string_view name) = 0;
     /// No releases are reported for now.
-    virtual void on_deaf(unsigned member) = 0;
+    virtual void on_unsubscribed(unsigned member) = 0;
     /// @param sign    The same at all members, and unique to this release.
     /// @param largest The fence that the member has accepted.
     virtual void on_released(unsigned member, std::string_view name, std::string_view sign,
@@ -178,7 +178,7 @@ public:
     /// The time of its clock, in microseconds. 0: unknown.
     [[nodiscard]] virtual std::int64_t time() const = 0;
 
-    virtual void open(const asio::any_io_executor& strand, member_listener& told,
+    virtual void open(const asio::any_io_executor& strand, member_listener& listener,
                       unsigned number) = 0;
     virtual void close() = 0;
 

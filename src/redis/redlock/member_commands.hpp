@@ -38,14 +38,14 @@ public:
     }
 
     // If this is not permitted, the connections end by themselves.
-    [[nodiscard]] error_code greeted(std::size_t number, redis_store::answers told,
+    [[nodiscard]] error_code greeted(std::size_t number, redis_store::answers replies,
                                      error_code) override
     {
         if (number < ended_.count())
             return {};
         ended_.forget();
-        if (told.front().text)
-            ended_.learn(*told.front().text);
+        if (replies.front().text)
+            ended_.learn(*replies.front().text);
         return {};
     }
 

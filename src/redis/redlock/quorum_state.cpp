@@ -39,7 +39,7 @@ void quorum_state::open(const asio::any_io_executor& strand, store_listener& lis
 {
     asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
         .add(shared_from_this());
-    home_ = detail::context_poster::make(strand);
+    poster_ = detail::context_poster::make(strand);
     listener_ = &listener;
     time_->open(strand, [weak = weak_from_this()] {
         if (const auto self = weak.lock())
@@ -70,7 +70,7 @@ void quorum_state::on_context_end() noexcept
     timers_.clear();
     partials_.clear();
     draining_ = nullptr;
-    home_.reset();
+    poster_.reset();
     for (known& each : members_)
         each.reachable = false;
 }
@@ -232,7 +232,7 @@ void quorum_state::looked(unsigned number, unsigned connection, error_code faile
     leave_again(number);
     complete_at(number);
     if (!each.is_member)
-        on_stranger(number);
+        on_blank_member(number);
     review();
 }
 
@@ -256,7 +256,7 @@ void quorum_state::take_look(unsigned number, const look_answer& said)
     set_timer();
 }
 
-void quorum_state::on_stranger(unsigned number)
+void quorum_state::on_blank_member(unsigned number)
 {
     known& each = members_[number];
     const bool is_new = std::exchange(each.is_member, false);
@@ -288,7 +288,7 @@ void quorum_state::joined(unsigned number, const seed_answer& said, std::uint64_
     each.is_member = said.is_member;
     each.silent_until = now() + clock::duration(said.silent);
     if (!said.is_member)
-        on_stranger(number);
+        on_blank_member(number);
     set_timer();
     review();
 }
@@ -356,7 +356,7 @@ void quorum_state::review()
                         (was_online_ && known_to >= size.majority());
     if (online && !std::exchange(online_, true)) {
         was_online_ = true;
-        told_.clear();
+        reported_trouble_.clear();
         listener_->on_connected(0);
         return;
     }
@@ -377,9 +377,9 @@ void quorum_state::tell_trouble()
            " members grant";
     for (unsigned i = 0; i < size.members; ++i)
         text += "; " + trouble_of(i, {});
-    if (!was && told_ == text)
+    if (!was && reported_trouble_ == text)
         return;
-    told_ = text;
+    reported_trouble_ = text;
     listener_->on_error(0, code, *details);
     if (listener_ != nullptr)
         listener_->on_disconnected(0, code);
@@ -602,14 +602,14 @@ void quorum_state::unwatch(std::string_view name)
 void quorum_state::on_watching(unsigned number, std::string_view name)
 {
     if (const auto found = watches_.find(name); found != watches_.end())
-        on_news(found->first, found->second,
-                found->second.merged.watching(number, reachable() | bit(number)), watch_time);
+        on_report(found->first, found->second,
+                  found->second.merged.watching(number, reachable() | bit(number)), watch_time);
 }
 
-void quorum_state::on_deaf(unsigned number)
+void quorum_state::on_unsubscribed(unsigned number)
 {
     for (auto& [name, each] : watches_)
-        each.merged.deaf(number, size.majority());
+        each.merged.unsubscribed(number, size.majority());
 }
 
 void quorum_state::on_released(unsigned number, std::string_view name, std::string_view sign,
@@ -617,23 +617,23 @@ void quorum_state::on_released(unsigned number, std::string_view name, std::stri
 {
     saw(largest);
     if (const auto found = watches_.find(name); found != watches_.end())
-        on_news(found->first, found->second,
-                found->second.merged.released(number, sign, size.grants), merge_time);
+        on_report(found->first, found->second,
+                  found->second.merged.released(number, sign, size.grants), merge_time);
 }
 
-void quorum_state::on_news(std::string_view name, watched& of, release_merge::news what,
-                           clock::duration moment)
+void quorum_state::on_report(std::string_view name, watched& of, release_merge::report what,
+                             clock::duration moment)
 {
     switch (what) {
-    case release_merge::news::none: break;
-    case release_merge::news::soon:
+    case release_merge::report::none: break;
+    case release_merge::report::soon:
         of.due = std::min(of.due, now() + moment);
-        news_at_ = std::min(news_at_, of.due);
+        report_at_ = std::min(report_at_, of.due);
         set_timer();
         break;
-    case release_merge::news::now:
+    case release_merge::report::now:
         if (listener_ != nullptr)
-            listener_->on_hint(std::string(name)); // it may unwatch it
+            listener_->on_wakeup(std::string(name)); // it may unwatch it
         break;
     }
 }
@@ -650,7 +650,7 @@ void quorum_state::set_timer()
 {
     if (listener_ == nullptr)
         return;
-    auto next = std::min({timers_.next(), assemble_at_, leave_at_, news_at_, drain_until_});
+    auto next = std::min({timers_.next(), assemble_at_, leave_at_, report_at_, drain_until_});
     for (const known& each : members_) {
         if (each.is_member && each.silent_until > now())
             next = std::min(next, each.silent_until);
@@ -676,28 +676,28 @@ void quorum_state::on_time()
                 leave_again(i);
         }
     }
-    if (news_at_ <= at)
-        tell_news(at);
+    if (report_at_ <= at)
+        report_releases(at);
     review(); // a member's silence may have ended
     set_timer();
     end_drain();
 }
 
-void quorum_state::tell_news(clock::time_point at)
+void quorum_state::report_releases(clock::time_point at)
 {
-    std::vector<std::string> news; // the listener may unwatch names
-    news_at_ = clock::time_point::max();
+    std::vector<std::string> names; // the listener may unwatch names
+    report_at_ = clock::time_point::max();
     for (auto& [name, each] : watches_) {
         if (each.due <= at) {
             each.due = clock::time_point::max();
             if (each.merged.due(size.majority()))
-                news.push_back(name);
+                names.push_back(name);
         }
-        news_at_ = std::min(news_at_, each.due);
+        report_at_ = std::min(report_at_, each.due);
     }
-    for (const std::string& name : news) {
+    for (const std::string& name : names) {
         if (listener_ != nullptr && watches_.contains(name))
-            listener_->on_hint(name);
+            listener_->on_wakeup(name);
     }
 }
 

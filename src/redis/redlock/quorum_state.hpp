@@ -89,7 +89,7 @@ public:
     [[nodiscard]] static clock::duration patience(std::chrono::milliseconds lease) noexcept;
 
     /// A member reports that it grants nothing.
-    void on_stranger(unsigned number);
+    void on_blank_member(unsigned number);
     void on_silent(unsigned number, std::chrono::milliseconds left);
 
     /// Releases at a member that can be reached.
@@ -135,8 +135,8 @@ public:
     template <class Function>
     void post(Function function)
     {
-        if (home_)
-            home_->post(std::move(function));
+        if (poster_)
+            poster_->post(std::move(function));
     }
     void set_timer();
 
@@ -216,7 +216,7 @@ private:
     void on_unreachable(unsigned number, error_code why, const details_ptr& details) override;
     void on_member_error(unsigned number, error_code code, const diagnostics& details) override;
     void on_watching(unsigned number, std::string_view name) override;
-    void on_deaf(unsigned number) override;
+    void on_unsubscribed(unsigned number) override;
     void on_released(unsigned number, std::string_view name, std::string_view sign,
                      std::uint64_t largest) override;
     void on_context_end() noexcept override;
@@ -231,10 +231,10 @@ private:
     static constexpr clock::duration again_ceiling = std::chrono::milliseconds(600);
     void assemble_later(clock::duration pause);
     void look_again();
-    void on_news(std::string_view name, watched& of, release_merge::news what,
-                 clock::duration moment);
+    void on_report(std::string_view name, watched& of, release_merge::report what,
+                   clock::duration moment);
     void on_time();
-    void tell_news(clock::time_point at);
+    void report_releases(clock::time_point at);
     void review();
     void tell_trouble();
     [[nodiscard]] error_code trouble() const noexcept;
@@ -243,7 +243,7 @@ private:
     std::vector<known> members_;
     const std::unique_ptr<detail::time_source> time_;
     fsm::random_source random_;
-    std::shared_ptr<detail::context_poster> home_;
+    std::shared_ptr<detail::context_poster> poster_;
     store_listener* listener_ = nullptr;
     std::uint64_t epoch_ = 0;
     std::uint64_t largest_ = 0;
@@ -257,7 +257,8 @@ private:
     std::size_t partials_limit_ = 0; ///< The size at which ended ones are removed.
     detail::timer_queue timers_;
     clock::time_point assemble_at_ = clock::time_point::max();
-    clock::time_point news_at_ = clock::time_point::max(); ///< The earliest due time of `watches_`.
+    /// The earliest due time of `watches_`.
+    clock::time_point report_at_ = clock::time_point::max();
     /// The time of the next repetition of releases at members that can be reached.
     clock::time_point leave_at_ = clock::time_point::max();
     unsigned releases_ = 0;         ///< Outstanding releases.
@@ -269,7 +270,7 @@ private:
     unsigned tries_ = 0; ///< Attempts to make them members, in a row.
     bool online_ = false;
     bool was_online_ = false;
-    std::string told_; ///< The last trouble reported to the listener.
+    std::string reported_trouble_; ///< The last trouble reported to the listener.
 };
 
 } // namespace leasehold::quorum

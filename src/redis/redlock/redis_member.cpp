@@ -6,8 +6,8 @@
 #include "redis/pipeline/pipeline.hpp"
 #include "redis/protocol/command_words.hpp"
 #include "redis/protocol/server_clock.hpp"
-#include "redis/redlock/announcements.hpp"
 #include "redis/redlock/member_commands.hpp"
+#include "redis/redlock/published_releases.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -67,7 +67,7 @@ public:
           pipeline_(std::make_shared<redis_store::pipeline>(
               redis_store::make_owned_transport(settings, from),
               std::make_unique<member_commands>(), from->make_time(), settings.timeout)),
-          announcements_(std::make_shared<announcements>(settings, from)),
+          published_releases_(std::make_shared<published_releases>(settings, from)),
           note_(redis_store::client_note::make(settings, *from))
     {
         pipeline_->introduce(note_);
@@ -78,20 +78,21 @@ public:
     [[nodiscard]] std::string server() const override { return pipeline_->server(); }
     [[nodiscard]] std::int64_t time() const override { return pipeline_->server_time(); }
 
-    void open(const asio::any_io_executor& strand, member_listener& told, unsigned number) override
+    void open(const asio::any_io_executor& strand, member_listener& listener,
+              unsigned number) override
     {
-        told_ = &told;
+        listener_ = &listener;
         number_ = number;
-        const auto home = detail::context_poster::make(strand);
-        announcements_->tell(told, number);
-        announcements_->open(strand, home, *this);
-        pipeline_->open(strand, home, *this);
+        const auto poster = detail::context_poster::make(strand);
+        published_releases_->tell(listener, number);
+        published_releases_->open(strand, poster, *this);
+        pipeline_->open(strand, poster, *this);
     }
 
     void close() final
     {
         pipeline_->close();
-        announcements_->close();
+        published_releases_->close();
     }
 
     void async_vote(const ballot& asked, handler<ballot_reply> done) override
@@ -105,12 +106,12 @@ public:
                              fence_key(asked.name), record_key, value_of(asked.owner),
                              asked.lease.count(), asked.first_fence, asked.fences, latest,
                              asked.epoch, retention_.count(), asked.only_ours ? 1 : 0,
-                             asked.asks_holder ? 1 : 0);
+                             asked.needs_holder ? 1 : 0);
                 return call{
                     .called = &of_quorum().acquire, .expects = 5, .takes = !asked.only_ours};
             },
             std::move(done),
-            [holder = asked.asks_holder](numbers said) {
+            [holder = asked.needs_holder](numbers said) {
                 return std::optional(read_ballot(said, holder));
             });
     }
@@ -192,7 +193,8 @@ public:
                 using outcome = release_reply::outcome;
                 if (said[0] < 0 || said[0] > 2)
                     return std::nullopt;
-                constexpr outcome meanings[] = {outcome::not_owner, outcome::freed, outcome::left};
+                constexpr outcome meanings[] = {outcome::not_owner, outcome::freed,
+                                                outcome::still_held};
                 return release_answer{meanings[said[0]], said[1], natural(said[2])};
             },
             false);
@@ -257,8 +259,8 @@ public:
         return note_ ? note_->said() : client_info();
     }
 
-    void watch(std::string_view name) override { announcements_->watch(name); }
-    void unwatch(std::string_view name) override { announcements_->unwatch(name); }
+    void watch(std::string_view name) override { published_releases_->watch(name); }
+    void unwatch(std::string_view name) override { published_releases_->unwatch(name); }
 
 private:
     /// @param read  Makes the reply of the numbers; nothing: they are no valid reply.
@@ -312,24 +314,24 @@ private:
         return {.called = &of_quorum().renew, .expects = asked.size(), .takes = creates};
     }
 
-    void on_hint(std::string_view) override {}
-    void on_connected(store_partition) override { told_->on_reachable(number_); }
+    void on_wakeup(std::string_view) override {}
+    void on_connected(store_partition) override { listener_->on_reachable(number_); }
     void on_disconnected(store_partition, error_code why) override
     {
-        told_->on_unreachable(number_, why, why == last_error_ ? last_details_ : nullptr);
+        listener_->on_unreachable(number_, why, why == last_error_ ? last_details_ : nullptr);
     }
     void on_error(store_partition, error_code code, const diagnostics& details) override
     {
         last_error_ = code;
         last_details_ = std::make_shared<diagnostics>(details);
-        told_->on_member_error(number_, code, details);
+        listener_->on_member_error(number_, code, details);
     }
 
     const std::chrono::milliseconds retention_;
     const std::shared_ptr<redis_store::pipeline> pipeline_;
-    const std::shared_ptr<announcements> announcements_;
+    const std::shared_ptr<published_releases> published_releases_;
     const std::shared_ptr<redis_store::client_note> note_; ///< Null: no record is written.
-    member_listener* told_ = nullptr;
+    member_listener* listener_ = nullptr;
     unsigned number_ = 0;
     error_code last_error_;
     details_ptr last_details_;

@@ -31,7 +31,7 @@ using mask = std::uint32_t;
 class release_merge
 {
 public:
-    enum class news : std::uint8_t
+    enum class report : std::uint8_t
     {
         none,
         soon, ///< Report after a short delay, unless reported before.
@@ -40,57 +40,57 @@ public:
 
     /// The member reports releases from now on. `needed`: the members that must do so before the
     /// watch is in effect.
-    news watching(unsigned member, mask needed) noexcept
+    report watching(unsigned member, mask needed) noexcept
     {
         watching_ |= bit(member);
         if (in_effect_)
-            return news::none;
+            return report::none;
         if ((watching_ & needed) != needed)
-            return news::soon;
+            return report::soon;
         in_effect_ = true;
-        return news::now;
+        return report::now;
     }
 
-    void deaf(unsigned member, unsigned majority) noexcept
+    void unsubscribed(unsigned member, unsigned majority) noexcept
     {
         watching_ &= ~bit(member);
         if (count(watching_) < majority)
             in_effect_ = false;
     }
 
-    news released(unsigned member, std::string_view sign, unsigned enough)
+    report released(unsigned member, std::string_view sign, unsigned enough)
     {
-        if (sign == told_)
-            return news::none;
+        if (sign == reported_)
+            return report::none;
         if (sign != sign_) {
             sign_ = sign;
             from_ = 0;
         }
         from_ |= bit(member);
         if (count(from_) < enough)
-            return news::soon;
-        told_ = sign_;
-        return news::now;
+            return report::soon;
+        reported_ = sign_;
+        return report::now;
     }
 
     /// The moment has passed. Whether there is something to report.
     bool due(unsigned majority)
     {
-        bool told = false;
+        bool changed = false;
         if (!in_effect_ && count(watching_) >= majority)
-            told = in_effect_ = true;
-        if (sign_ != told_) {
-            told_ = sign_;
-            told = true;
+            changed = in_effect_ = true;
+        if (sign_ != reported_) {
+            reported_ = sign_;
+            changed = true;
         }
-        return told;
+        return changed;
     }
 
 private:
     mask watching_ = 0;
     bool in_effect_ = false;
     std::string sign_; ///< Of the release that is reported.
-    std::string told_;
+    std::string reported_;
     mask from_ = 0;
 };
 

@@ -74,7 +74,7 @@ private:
             receivers_ = std::max(receivers_, said.receivers);
             known_ = known_ && said.receivers >= 0;
         }
-        else if (said.result == outcome::left) {
+        else if (said.result == outcome::still_held) {
             vote_.left();
         }
         else {
@@ -103,7 +103,7 @@ private:
             reply.receivers = static_cast<std::uint64_t>(receivers_);
             reply.receivers_known = known_;
             break;
-        case result::left: reply.result = release_reply::outcome::left; break;
+        case result::left: reply.result = release_reply::outcome::still_held; break;
         case result::not_owner: reply.result = release_reply::outcome::not_owner; break;
         case result::failed:
             code = failure();

@@ -124,7 +124,7 @@ void replica_confirmation::begin_soon()
 {
     if (busy_)
         return;
-    home().post([stays = shared_from_this(), this] { begin(); });
+    poster().post([stays = shared_from_this(), this] { begin(); });
     busy_ = true; // not earlier, because the post may throw
 }
 

@@ -26,13 +26,13 @@ replica_confirmations::replica_confirmations(const redis_config& settings,
 }
 
 void replica_confirmations::open(const asio::any_io_executor& strand,
-                                 const std::shared_ptr<detail::context_poster>& home,
+                                 const std::shared_ptr<detail::context_poster>& poster,
                                  store_listener& listener)
 {
     for (const auto& [acks, each] : all_) {
         each->on_other_server = on_other_server;
         each->other_slot = other_slot;
-        each->open(strand, home, listener);
+        each->open(strand, poster, listener);
     }
 }
 

@@ -27,7 +27,7 @@ public:
     std::function<void()> on_other_server;
     std::function<std::optional<slot_number>(slot_number but)> other_slot;
     void open(const asio::any_io_executor& strand,
-              const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
+              const std::shared_ptr<detail::context_poster>& poster, store_listener& listener);
     void close() noexcept;
     [[nodiscard]] std::shared_ptr<unconfirmed> expect(const renewal& held, bool asking = false);
     void confirm(const std::shared_ptr<unconfirmed>& lock, unconfirmed::handler done);

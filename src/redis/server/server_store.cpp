@@ -7,8 +7,8 @@
 #include "redis/pipeline/pipeline.hpp"
 #include "redis/replicas/confirmed_requests.hpp"
 #include "redis/replicas/replica_confirmations.hpp"
+#include "redis/wakeups/grant_channel.hpp"
 #include "redis/wakeups/subscriptions.hpp"
-#include "redis/wakeups/turn_channel.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -18,11 +18,11 @@ namespace {
 
 /// @param blind As for `native_commands`.
 std::unique_ptr<command_set> make_commands(const redis_config& settings,
-                                           const std::shared_ptr<turn_channel>& turns, bool blind)
+                                           const std::shared_ptr<grant_channel>& grants, bool blind)
 {
     if (settings.layout == redis_config::key_layout::native)
-        return std::make_unique<native_commands>(turns, blind);
-    return std::make_unique<redisson_commands>(settings.fence_retention, turns);
+        return std::make_unique<native_commands>(grants, blind);
+    return std::make_unique<redisson_commands>(settings.fence_retention, grants);
 }
 
 class server_store final : public store
@@ -33,10 +33,11 @@ public:
                  const std::shared_ptr<environment>& from)
     {
         if (wakeups)
-            turns_ = std::make_shared<turn_channel>(*wakeups, from);
+            grants_ = std::make_shared<grant_channel>(*wakeups, from);
         if (wakeups && limits.layout == redis_config::key_layout::redisson)
             subscriptions_ = std::make_shared<subscriptions>(*wakeups, from);
-        pipeline_ = std::make_shared<pipeline>(std::move(way), make_commands(limits, turns_, blind),
+        pipeline_ = std::make_shared<pipeline>(std::move(way),
+                                               make_commands(limits, grants_, blind),
                                                from->make_time(), limits.timeout);
         note_ = client_note::make(limits, *from);
         pipeline_->introduce(note_);
@@ -51,32 +52,34 @@ public:
                     replicas->lost_commands();
             };
         }
-        if (turns_) {
-            turns_->now = [weak = std::weak_ptr(pipeline_)] {
+        if (grants_) {
+            grants_->now = [weak = std::weak_ptr(pipeline_)] {
                 const auto commands = weak.lock();
                 return commands ? commands->now() : clock::time_point();
             };
-            turns_->publish = [weak = std::weak_ptr(pipeline_)](const std::string& channel,
-                                                                aside::answered told) {
+            grants_->publish = [weak = std::weak_ptr(pipeline_)](const std::string& channel,
+                                                                 aside::answered done) {
                 if (const auto commands = weak.lock())
                     commands->ask_aside(
                         [&](boost::redis::request& to) {
                             to.push("PUBLISH", channel, "");
                             return call{.forms = {answer_form::number}};
                         },
-                        std::move(told));
+                        std::move(done));
             };
         }
-        pipeline_->on_serving = [turns = std::weak_ptr(turns_),
+        pipeline_->on_serving = [grants = std::weak_ptr(grants_),
                                  releases = std::weak_ptr(subscriptions_),
                                  weak = std::weak_ptr(pipeline_)] {
-            if (const auto channel = turns.lock())
+            if (const auto channel = grants.lock())
                 channel->verify();
             const auto commands = weak.lock();
             if (const auto watched = releases.lock(); watched && commands)
                 watched->follow(commands->now());
         };
-        pipeline_->knows_receivers = [told = subscriptions_] { return told && told->allowed(); };
+        pipeline_->knows_receivers = [subscribed = subscriptions_] {
+            return subscribed && subscribed->allowed();
+        };
     }
 
     // On any thread: after the close, nothing that may still run uses these objects.
@@ -101,14 +104,14 @@ public:
 
     void open(const asio::any_io_executor& strand, store_listener& listener) override
     {
-        const auto home = detail::context_poster::make(strand);
+        const auto poster = detail::context_poster::make(strand);
         if (subscriptions_)
-            subscriptions_->open(strand, home, listener);
-        if (turns_)
-            turns_->open(strand, home, listener);
+            subscriptions_->open(strand, poster, listener);
+        if (grants_)
+            grants_->open(strand, poster, listener);
         if (replicas_)
-            replicas_->open(strand, home, listener);
-        pipeline_->open(strand, home, listener);
+            replicas_->open(strand, poster, listener);
+        pipeline_->open(strand, poster, listener);
     }
 
     void close() final
@@ -117,8 +120,8 @@ public:
         pipeline_->close();
         if (subscriptions_)
             subscriptions_->close();
-        if (turns_)
-            turns_->close();
+        if (grants_)
+            grants_->close();
         if (replicas_)
             replicas_->close();
     }
@@ -126,8 +129,8 @@ public:
     void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
         // The owner of a reentrant acquisition may be another client's.
-        if (turns_ && !named_ && request.entry.empty()) {
-            turns_->belongs_to(request.owner);
+        if (grants_ && !named_ && request.entry.empty()) {
+            grants_->belongs_to(request.owner);
             named_ = true;
         }
         if (request.replica_acks > 0 && replicas_) {
@@ -164,7 +167,7 @@ public:
         return note_ ? note_->said() : client_info();
     }
 
-    void async_alive(std::string_view client, alive_handler handler) override
+    void async_heartbeat(std::string_view client, heartbeat_handler handler) override
     {
         std::string key;
         native::alive_key(client, key);
@@ -174,11 +177,11 @@ public:
                 to.push("EVALSHA", of_native().alive.sha, 1, key);
                 return call{.called = &of_native().alive, .expects = 1};
             },
-            [told = std::move(handler)](error_code failed, std::span<const std::int64_t> numbers,
+            [done = std::move(handler)](error_code failed, std::span<const std::int64_t> numbers,
                                         const auto&) mutable {
                 if (!failed && numbers[0] == 0)
                     failed = errc::permission_denied;
-                std::move(told)(failed, !failed && numbers[0] == 1);
+                std::move(done)(failed, !failed && numbers[0] == 1);
             });
     }
 
@@ -198,7 +201,7 @@ private:
     std::shared_ptr<pipeline> pipeline_;
     std::shared_ptr<subscriptions> subscriptions_;    ///< For a layout that publishes releases.
     std::shared_ptr<client_note> note_;               ///< Null: no record is written.
-    std::shared_ptr<turn_channel> turns_;             ///< Null: there are no wake-ups.
+    std::shared_ptr<grant_channel> grants_;           ///< Null: there are no wake-ups.
     std::shared_ptr<replica_confirmations> replicas_; ///< Null: there is no connection for them.
     bool named_ = false;    ///< The turn channel knows an owner of this client.
     bool confirms_ = false; ///< A request has required confirmation by replicas.

@@ -20,7 +20,7 @@ bool channel_connection::begin_request()
         return false;
     if (!pending_) {
         auto made = make_request();
-        home().post([this, stays = shared_from_this()] { flush(); });
+        poster().post([this, stays = shared_from_this()] { flush(); });
         pending_ = std::move(made);
     }
     return true;

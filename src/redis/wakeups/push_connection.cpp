@@ -13,22 +13,22 @@ constexpr std::chrono::seconds pause_when_denied{30};
 } // namespace
 
 void push_connection::open(const asio::any_io_executor& strand,
-                           const std::shared_ptr<detail::context_poster>& home,
+                           const std::shared_ptr<detail::context_poster>& poster,
                            store_listener& listener)
 {
     asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
         .add(shared_from_this());
     strand_ = strand;
-    home_ = home;
+    poster_ = poster;
     listener_ = &listener;
 }
 
 void push_connection::open_like(const push_connection& other)
 {
     if (other.listener_ != nullptr)
-        open(other.strand_, other.home_, *other.listener_);
+        open(other.strand_, other.poster_, *other.listener_);
     else
-        home_ = other.home_;
+        poster_ = other.poster_;
 }
 
 void push_connection::close() noexcept
@@ -60,7 +60,7 @@ void push_connection::connect()
 {
     const auto made = std::make_shared<reconnecting_connection>(*from_, strand_, where_);
     // Later, because this is inside a call.
-    home_->post([self = shared_from_this(), made] {
+    poster_->post([self = shared_from_this(), made] {
         if (self->connection_ == made)
             made->open(*self);
     });

@@ -26,7 +26,7 @@ class push_connection : public connection_observer,
 {
 public:
     void open(const asio::any_io_executor& strand,
-              const std::shared_ptr<detail::context_poster>& home, store_listener& listener);
+              const std::shared_ptr<detail::context_poster>& poster, store_listener& listener);
     void close() noexcept;
     /// Opens it with the strand and the listener of `other`, unless that is closed.
     void open_like(const push_connection& other);
@@ -58,7 +58,7 @@ protected:
 
     [[nodiscard]] store_listener* listener() const noexcept { return listener_; } ///< Null: none.
     [[nodiscard]] const asio::any_io_executor& strand() const noexcept { return strand_; }
-    [[nodiscard]] detail::context_poster& home() const noexcept { return *home_; }
+    [[nodiscard]] detail::context_poster& poster() const noexcept { return *poster_; }
 
     /// Called for an error that is not a reply to a command. Returns whether to keep the
     /// connection.
@@ -81,7 +81,7 @@ private:
     const redis_config where_;
     const std::shared_ptr<environment> from_;
     asio::any_io_executor strand_;
-    std::shared_ptr<detail::context_poster> home_;
+    std::shared_ptr<detail::context_poster> poster_;
     store_listener* listener_ = nullptr;
     std::shared_ptr<reconnecting_connection> connection_;
 };

@@ -86,7 +86,7 @@ void subscriptions::on_push(const std::vector<std::string>& words)
     const std::vector<std::string> names = found->second; // the listener may unwatch them
     for (const std::string& each : names) {
         if (listener() != nullptr)
-            listener()->on_hint(each);
+            listener()->on_wakeup(each);
     }
 }
 

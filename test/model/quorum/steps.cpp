@@ -303,13 +303,13 @@ private:
         if (from_.forgets > 0)
             add("loses all it has", -1, int(n), [&](state& s) {
                 --s.forgets;
-                become_stranger(s, n, true);
+                become_blank(s, n, true);
                 return nullptr;
             });
         if (from_.restarts > 0)
             add("restarts", -1, int(n), [&](state& s) {
                 --s.restarts;
-                become_stranger(s, n, false);
+                become_blank(s, n, false);
                 return nullptr;
             });
         if (from_.seeds[n].pending != 0) {
@@ -320,7 +320,7 @@ private:
         }
     }
 
-    void become_stranger(state& s, unsigned n, bool forgets) const
+    void become_blank(state& s, unsigned n, bool forgets) const
     {
         node& at = s.nodes[n];
         // All requested locks may have been granted and have not ended.
@@ -458,7 +458,7 @@ private:
         node& at = s.nodes[n];
         const rejoin r = rejoin_of(s);
         if (r.next() == rejoin::step::adopt) {
-            if (!at.is_member || r.is_stranger(n))
+            if (!at.is_member || r.is_blank(n))
                 return;
             if (!wrong(mistake::no_epoch))
                 at.epoch = std::max(at.epoch, u8(r.epoch()));
@@ -475,7 +475,7 @@ private:
         const rejoin r = rejoin_of(s);
         const std::uint64_t began = wrong(mistake::beginning_not_kept) ? 0 : r.beginning();
         for (unsigned n = 0; n < members; ++n) {
-            if (!r.is_stranger(n) || s.seeds[n].pending != 0)
+            if (!r.is_blank(n) || s.seeds[n].pending != 0)
                 continue;
             s.seeds[n] = {.pending = 1,
                           .nonce = u8(r.nonce(n)),

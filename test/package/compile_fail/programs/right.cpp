@@ -7,12 +7,12 @@
 namespace asio = boost::asio;
 
 asio::awaitable<int> right(leasehold::client& locks, leasehold::mutex& m,
-                           const leasehold::owner& who)
+                           const leasehold::owner& holder)
 {
     locks.async_run(asio::detached);
     m.async_lock([](leasehold::error_code, leasehold::lease) {});
     leasehold::lease first = co_await m.async_lock();
-    leasehold::lease second = co_await m.with_owner(who).async_lock();
+    leasehold::lease second = co_await m.with_owner(holder).async_lock();
     leasehold::lease third =
         co_await m.with_owner(first.share_owner()).async_lock(asio::use_awaitable);
     leasehold::lease fourth = co_await m.async_try_lock_for(std::chrono::duration<double>(0.5));

@@ -1,4 +1,4 @@
-#include "redis/redlock/announcements.hpp"
+#include "redis/redlock/published_releases.hpp"
 
 #include "redis/redlock/member_commands.hpp"
 
@@ -7,13 +7,13 @@
 
 namespace leasehold::quorum {
 
-void announcements::on_silence() noexcept
+void published_releases::on_silence() noexcept
 {
     stop_saying();
     names_.clear();
 }
 
-void announcements::watch(std::string_view name)
+void published_releases::watch(std::string_view name)
 {
     if (listener() == nullptr || !names_.emplace(name).second)
         return;
@@ -22,7 +22,7 @@ void announcements::watch(std::string_view name)
     say("SUBSCRIBE", release_channel(name));
 }
 
-void announcements::unwatch(std::string_view name)
+void published_releases::unwatch(std::string_view name)
 {
     const auto found = names_.find(name);
     if (found == names_.end())
@@ -32,7 +32,7 @@ void announcements::unwatch(std::string_view name)
 }
 
 // All of them again, each confirmed by a push of its own.
-void announcements::on_attempt()
+void published_releases::on_attempt()
 {
     begin_saying();
     for (const std::string& each : names_)
@@ -40,14 +40,14 @@ void announcements::on_attempt()
     flush();
 }
 
-void announcements::on_lost(error_code, std::string_view)
+void published_releases::on_lost(error_code, std::string_view)
 {
     stop_saying();
     if (listener() != nullptr)
-        told_->on_deaf(member_);
+        receiver_->on_unsubscribed(member_);
 }
 
-void announcements::on_push(const std::vector<std::string>& words)
+void published_releases::on_push(const std::vector<std::string>& words)
 {
     static const std::size_t prefix = release_channel({}).size();
     if (words.size() < 2 || words[1].size() < prefix || listener() == nullptr)
@@ -56,7 +56,7 @@ void announcements::on_push(const std::vector<std::string>& words)
     if (!names_.contains(name))
         return;
     if (words[0] == "subscribe")
-        return told_->on_watching(member_, name);
+        return receiver_->on_watching(member_, name);
     if (words[0] != "message" || words.size() < 3)
         return;
     // Any text is only a reason to poll.
@@ -65,7 +65,7 @@ void announcements::on_push(const std::vector<std::string>& words)
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), largest);
     if (failed != std::errc())
         largest = 0;
-    told_->on_released(member_, name, std::string(end, text.data() + text.size()), largest);
+    receiver_->on_released(member_, name, std::string(end, text.data() + text.size()), largest);
 }
 
 } // namespace leasehold::quorum

@@ -51,7 +51,7 @@ private:
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(external_turns)
+BOOST_AUTO_TEST_SUITE(external_share)
 
 BOOST_AUTO_TEST_CASE(external_client_acquires_a_busy_lock)
 {
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(external_client_acquires_a_busy_lock)
     where.layout = redis_config::key_layout::native;
     lock_options options = long_leases();
     options.handoff_count = 0;
-    options.foreign_turns = 50;
+    options.external_share = 50;
     resp_client external(server.endpoint());
     std::atomic<bool> stop = false;
     busy_client one(where, options, stop);

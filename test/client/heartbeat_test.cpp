@@ -14,7 +14,7 @@ using namespace leasehold::test;
 using namespace std::chrono_literals;
 using kind = recording_observer::kind;
 
-namespace core_signs_of_life_test {
+namespace core_heartbeat_test {
 
 inline std::shared_ptr<fake_store> store_with_records(bool queues)
 {
@@ -38,7 +38,7 @@ struct promising : core_fixture
         const auto op = lock(of);
         acquire_reply reply{
             .result = acquire_reply::outcome::granted, .fences = 1, .first_fence = fence++};
-        reply.promised = noted;
+        reply.grace_registered = noted;
         store->complete_acquire(store->acquire_count() - 1, {}, reply);
         poll();
         BOOST_TEST_REQUIRE(op->done());
@@ -50,7 +50,7 @@ struct promising : core_fixture
     {
         acquire_reply reply{
             .result = acquire_reply::outcome::granted, .fences = 8, .first_fence = 1};
-        reply.promised = true;
+        reply.grace_registered = true;
         store->complete_acquire(0, {}, reply);
         poll();
     }
@@ -71,9 +71,9 @@ struct promising : core_fixture
     }
 };
 
-} // namespace core_signs_of_life_test
+} // namespace core_heartbeat_test
 
-using namespace core_signs_of_life_test;
+using namespace core_heartbeat_test;
 
 BOOST_AUTO_TEST_SUITE(core_heartbeats)
 
@@ -177,10 +177,10 @@ BOOST_AUTO_TEST_CASE(lease_without_a_confirmed_heartbeat_is_lost_for_good)
     e.advance(1ms);
     BOOST_TEST(!held.valid());
     BOOST_TEST(code(*lost) == errc::silent);
-    const auto told = e.seen->events(kind::lost);
-    BOOST_TEST_REQUIRE(told.size() == 1u);
-    BOOST_TEST((told[0].details.cause == errc::outcome_unknown));
-    BOOST_TEST((told[0].details.waited == grace));
+    const auto events = e.seen->events(kind::lost);
+    BOOST_TEST_REQUIRE(events.size() == 1u);
+    BOOST_TEST((events[0].details.cause == errc::outcome_unknown));
+    BOOST_TEST((events[0].details.waited == grace));
     // Another client may hold the lock. If not, the lock is released now, and not only when its
     // lease time has passed.
     BOOST_TEST(e.store->release_count() == 1u);
@@ -216,10 +216,10 @@ BOOST_AUTO_TEST_CASE(failure_of_the_heartbeats_is_the_cause_of_the_loss)
     BOOST_TEST(held.valid());
     e.advance(grace / 4);
     BOOST_TEST(code(*lost) == errc::silent);
-    const auto told = e.seen->events(kind::lost);
-    BOOST_TEST_REQUIRE(told.size() == 1u);
-    BOOST_TEST((told[0].details.cause == errc::permission_denied));
-    BOOST_TEST(told[0].details.attempts == 3u);
+    const auto events = e.seen->events(kind::lost);
+    BOOST_TEST_REQUIRE(events.size() == 1u);
+    BOOST_TEST((events[0].details.cause == errc::permission_denied));
+    BOOST_TEST(events[0].details.attempts == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(unknown_heartbeat_triggers_a_renewal_at_once)

@@ -1,11 +1,11 @@
 #include <boost/test/unit_test.hpp>
 
-#include "fsm/lease/foreign_turn.hpp"
+#include "fsm/lease/external_time.hpp"
 
 #include <chrono>
 
 using leasehold::clock;
-using leasehold::fsm::foreign_turn;
+using leasehold::fsm::external_time;
 using leasehold::fsm::random_source;
 using namespace std::chrono_literals;
 
@@ -13,9 +13,9 @@ namespace {
 
 struct drawn
 {
-    foreign_turn::milliseconds after(std::uint32_t percent, clock::duration held)
+    external_time::milliseconds after(std::uint32_t percent, clock::duration held)
     {
-        return foreign_turn(percent).after(held, random);
+        return external_time(percent).after(held, random);
     }
 
     random_source random{1};
@@ -23,15 +23,15 @@ struct drawn
 
 } // namespace
 
-BOOST_FIXTURE_TEST_SUITE(external_turn_fsm, drawn)
+BOOST_FIXTURE_TEST_SUITE(external_time_fsm, drawn)
 
-BOOST_AUTO_TEST_CASE(external_turn_is_zero_by_default)
+BOOST_AUTO_TEST_CASE(external_time_is_zero_by_default)
 {
     for (const clock::duration held : {0ns, 1ns, std::chrono::nanoseconds(1h)})
         BOOST_TEST((after(0, held) == 0ms));
 }
 
-BOOST_AUTO_TEST_CASE(external_turn_after_a_long_hold_is_its_share)
+BOOST_AUTO_TEST_CASE(external_time_after_a_long_hold_is_its_share)
 {
     BOOST_TEST((after(10, 50ms) == 5ms));
     BOOST_TEST((after(10, 1s) == 100ms));
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(external_turn_after_a_long_hold_is_its_share)
     BOOST_TEST((after(1, 1s) == 10ms));
 }
 
-BOOST_AUTO_TEST_CASE(external_turn_is_at_most_300_ms)
+BOOST_AUTO_TEST_CASE(external_time_is_at_most_300_ms)
 {
     BOOST_TEST((after(100, 300ms) == 300ms));
     BOOST_TEST((after(100, 301ms) == 300ms));
@@ -47,15 +47,15 @@ BOOST_AUTO_TEST_CASE(external_turn_is_at_most_300_ms)
     BOOST_TEST((after(100, clock::duration::max()) == 300ms));
 }
 
-BOOST_AUTO_TEST_CASE(external_turn_after_short_holds_is_random)
+BOOST_AUTO_TEST_CASE(external_time_after_short_holds_is_random)
 {
     constexpr int times = 20'000;
     for (const clock::duration held : {clock::duration(200us), clock::duration(4ms)}) {
         clock::duration left_free{};
         for (int i = 0; i < times; ++i) {
-            const auto turn = after(10, held);
-            BOOST_TEST((turn == 0ms || turn == foreign_turn::shortest));
-            left_free += turn;
+            const auto free_time = after(10, held);
+            BOOST_TEST((free_time == 0ms || free_time == external_time::shortest));
+            left_free += free_time;
         }
         const double share = static_cast<double>(left_free.count()) /
                              static_cast<double>((held * times).count());
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(external_turn_after_short_holds_is_random)
     }
 }
 
-BOOST_AUTO_TEST_CASE(hold_without_a_duration_owes_no_external_turn)
+BOOST_AUTO_TEST_CASE(hold_without_a_duration_gets_no_external_time)
 {
     for (int i = 0; i < 1'000; ++i) {
         BOOST_TEST((after(100, 0s) == 0ms));

@@ -1,4 +1,4 @@
-#include "redis/wakeups/turn_channel.hpp"
+#include "redis/wakeups/grant_channel.hpp"
 
 #include "base/mutant.hpp"
 #include "redis/commands/native_keys.hpp"
@@ -13,25 +13,25 @@ constexpr std::chrono::seconds believed_for{10};
 
 } // namespace
 
-void turn_channel::on_silence() noexcept
+void grant_channel::on_silence() noexcept
 {
     forget();
 }
 
-void turn_channel::forget() noexcept
+void grant_channel::forget() noexcept
 {
     subscribed_ = false;
-    hears_ = false;
+    receives_ = false;
     ++asked_;
 }
 
-void turn_channel::belongs_to(std::string_view owner)
+void grant_channel::belongs_to(std::string_view owner)
 {
     if (channel_.empty())
-        native::turn_channel(native::client_of(owner), channel_);
+        native::grant_channel(native::client_of(owner), channel_);
 }
 
-void turn_channel::listen(slot_number)
+void grant_channel::listen(slot_number)
 {
     if (!is_made() && listener() != nullptr)
         connect();
@@ -39,7 +39,7 @@ void turn_channel::listen(slot_number)
         verify();
 }
 
-void turn_channel::verify()
+void grant_channel::verify()
 {
     if (!subscribed_)
         return;
@@ -47,11 +47,11 @@ void turn_channel::verify()
     publish(channel_,
             [weak = weak_from_this(), this, number = ++asked_](error_code failed, answers said) {
                 if (const auto stays = weak.lock(); stays && number == asked_)
-                    told(failed, said);
+                    checked(failed, said);
             });
 }
 
-void turn_channel::told(error_code failed, answers said)
+void grant_channel::checked(error_code failed, answers said)
 {
     if (failed) { // there is no reply
         ask_again_ = {};
@@ -59,30 +59,30 @@ void turn_channel::told(error_code failed, answers said)
     }
     // If a user may not publish, the scripts count every owner as a listener.
     const bool elsewhere = said.front().is(1) && said.front().numbers[0] == 0;
-    const bool heard = std::exchange(hears_, !elsewhere);
+    const bool received = std::exchange(receives_, !elsewhere);
     if (elsewhere) {
         forget();
         begin_again(errc::store_refused, {});
     }
     // Earlier grants may have been missed, and the store may be wrong about which owners in the
     // queue listen.
-    if (heard != hears_ && !has(mutant::listening_not_looked))
+    if (received != receives_ && !has(mutant::listening_not_looked))
         listener()->on_listening(0);
 }
 
-void turn_channel::on_attempt()
+void grant_channel::on_attempt()
 {
     const auto asked = make_request();
     asked->push("SUBSCRIBE", channel_);
     send(asked);
 }
 
-void turn_channel::on_lost(error_code, std::string_view)
+void grant_channel::on_lost(error_code, std::string_view)
 {
     forget();
 }
 
-void turn_channel::on_push(const std::vector<std::string>& words)
+void grant_channel::on_push(const std::vector<std::string>& words)
 {
     if (words.size() < 3 || words[1] != channel_ || listener() == nullptr)
         return;
@@ -93,11 +93,11 @@ void turn_channel::on_push(const std::vector<std::string>& words)
     if (words[0] != "message" || has(mutant::turn_ignored))
         return;
     // "<value of the owner> <name>"
-    const std::string_view told = words[2];
-    const std::size_t space = told.find(' ');
-    const std::string_view owner = native::owner_of(told.substr(0, space));
+    const std::string_view text = words[2];
+    const std::size_t space = text.find(' ');
+    const std::string_view owner = native::owner_of(text.substr(0, space));
     if (space != std::string_view::npos && !owner.empty())
-        listener()->on_turn(told.substr(space + 1), owner);
+        listener()->on_grant(text.substr(space + 1), owner);
 }
 
 } // namespace leasehold::redis_store

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_MEMORY_LINE_HPP
-#define LEASEHOLD_SRC_MEMORY_LINE_HPP
+#ifndef LEASEHOLD_SRC_MEMORY_WAITER_QUEUE_HPP
+#define LEASEHOLD_SRC_MEMORY_WAITER_QUEUE_HPP
 
 #include <chrono>
 #include <cstddef>
@@ -24,29 +24,29 @@ struct waiter
 };
 
 /// The waiters for one name, in order.
-class line
+class waiter_queue
 {
 public:
     [[nodiscard]] bool empty() const noexcept { return waiters_.empty(); }
     [[nodiscard]] std::size_t size() const noexcept { return waiters_.size(); }
 
     /// The number of waiters before it; nothing if it is not in the queue.
-    [[nodiscard]] std::optional<std::size_t> place(std::string_view owner) const noexcept;
+    [[nodiscard]] std::optional<std::size_t> position(std::string_view owner) const noexcept;
 
     /// Adds it at the end, or extends its presence: it keeps its position.
     /// @returns The number of waiters before it.
-    std::size_t join(waiter who);
+    std::size_t join(waiter added);
 
     /// False if it was not in the queue.
     bool leave(std::string_view owner) noexcept;
 
-    /// The first for which `there(waiter)` is true, or null. Those before it are removed: a waiter
-    /// that still exists joins again with its next poll.
+    /// The first for which `present(waiter)` is true, or null. Those before it are removed: a
+    /// waiter that still exists joins again with its next poll.
     template <class Predicate>
-    [[nodiscard]] const waiter* first(Predicate there)
+    [[nodiscard]] const waiter* first(Predicate present)
     {
         std::size_t gone = 0;
-        while (gone != waiters_.size() && !there(waiters_[gone]))
+        while (gone != waiters_.size() && !present(waiters_[gone]))
             ++gone;
         waiters_.erase(waiters_.begin(), waiters_.begin() + static_cast<std::ptrdiff_t>(gone));
         return waiters_.empty() ? nullptr : &waiters_.front();

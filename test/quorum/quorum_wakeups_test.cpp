@@ -31,8 +31,8 @@ struct fixture : scripted_quorum
     {
         for (unsigned i = 0; i < members.size(); ++i)
             watches(i);
-        BOOST_TEST_REQUIRE((hints == words{"lock"}));
-        hints.clear();
+        BOOST_TEST_REQUIRE((wakeups == words{"lock"}));
+        wakeups.clear();
     }
 };
 
@@ -55,21 +55,21 @@ BOOST_AUTO_TEST_CASE(watch_takes_effect_when_all_reachable_members_watch)
 {
     watches(0);
     watches(1);
-    BOOST_TEST(hints.empty());
+    BOOST_TEST(wakeups.empty());
     watches(2);
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
     watches(1);
     pass(watch_time);
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
 }
 
 BOOST_AUTO_TEST_CASE(watch_does_not_wait_for_unreachable_members)
 {
     disconnect(2);
     watches(0);
-    BOOST_TEST(hints.empty());
+    BOOST_TEST(wakeups.empty());
     watches(1);
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
 }
 
 BOOST_AUTO_TEST_CASE(watching_majority_is_enough_after_a_delay)
@@ -77,22 +77,22 @@ BOOST_AUTO_TEST_CASE(watching_majority_is_enough_after_a_delay)
     watches(0);
     watches(1);
     pass(watch_time - 1ms);
-    BOOST_TEST(hints.empty());
+    BOOST_TEST(wakeups.empty());
     pass(1ms);
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
     watches(2);
     pass(watch_time);
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
 }
 
 BOOST_AUTO_TEST_CASE(watching_minority_is_not_enough)
 {
     watches(0);
     pass(watch_time);
-    BOOST_TEST(hints.empty());
+    BOOST_TEST(wakeups.empty());
     watches(1);
     pass(watch_time);
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
 }
 
 BOOST_AUTO_TEST_CASE(restored_watch_is_reported_again)
@@ -101,30 +101,30 @@ BOOST_AUTO_TEST_CASE(restored_watch_is_reported_again)
     is_deaf(0);
     watches(0);
     pass(watch_time);
-    BOOST_TEST(hints.empty()); // two of three were a majority all the time
+    BOOST_TEST(wakeups.empty()); // two of three were a majority all the time
     is_deaf(0);
     is_deaf(1);
-    BOOST_TEST(hints.empty());
+    BOOST_TEST(wakeups.empty());
     watches(0);
     watches(1);
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
 }
 
 BOOST_AUTO_TEST_CASE(release_is_reported_once_when_a_majority_reports_it)
 {
     watched();
     notify_release(0, "a:1");
-    BOOST_TEST(hints.empty());
+    BOOST_TEST(wakeups.empty());
     notify_release(0, "a:1");
-    BOOST_TEST(hints.empty()); // one member counts once
+    BOOST_TEST(wakeups.empty()); // one member counts once
     notify_release(2, "a:1");
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
     notify_release(1, "a:1");
     pass(watch_time);
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
     notify_release(0, "b:2");
     notify_release(1, "b:2");
-    BOOST_TEST((hints == words{"lock", "lock"}));
+    BOOST_TEST((wakeups == words{"lock", "lock"}));
 }
 
 BOOST_AUTO_TEST_CASE(release_reported_by_too_few_members_is_reported_after_a_delay)
@@ -132,12 +132,12 @@ BOOST_AUTO_TEST_CASE(release_reported_by_too_few_members_is_reported_after_a_del
     watched();
     notify_release(1, "a:1");
     pass(merge_time - 1ms);
-    BOOST_TEST(hints.empty());
+    BOOST_TEST(wakeups.empty());
     pass(1ms);
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
     notify_release(0, "a:1");
     pass(watch_time);
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
 }
 
 BOOST_AUTO_TEST_CASE(another_release_does_not_postpone_the_report)
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(another_release_does_not_postpone_the_report)
     pass(6ms);
     notify_release(1, "b:2");
     pass(4ms);
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
 }
 
 // Two reports with different due times.
@@ -159,13 +159,13 @@ BOOST_AUTO_TEST_CASE(reports_come_in_order_of_their_due_times)
     pass(20ms);
     notify_release(0, "a:1"); // due after 10 ms
     pass(merge_time);
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
     watches(0);
     watches(1); // again after 50 ms, later than the other name
     pass(watch_time - 20ms - merge_time);
-    BOOST_TEST((hints == words{"lock", "other"}));
+    BOOST_TEST((wakeups == words{"lock", "other"}));
     pass(watch_time);
-    BOOST_TEST((hints == words{"lock", "other", "lock"}));
+    BOOST_TEST((wakeups == words{"lock", "other", "lock"}));
 }
 
 BOOST_AUTO_TEST_CASE(pending_watch_does_not_postpone_a_release)
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(pending_watch_does_not_postpone_a_release)
     watches(0);
     watches(1);
     pass(merge_time - 1ms);
-    BOOST_TEST((hints == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock"}));
 }
 
 BOOST_AUTO_TEST_CASE(unwatched_name_is_not_reported)
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(unwatched_name_is_not_reported)
     notify_release(1, "a:1");
     watches(0);
     pass(watch_time);
-    BOOST_TEST(hints.empty());
+    BOOST_TEST(wakeups.empty());
 }
 
 BOOST_AUTO_TEST_CASE(listener_can_unwatch_a_name_with_a_pending_report)
@@ -194,17 +194,17 @@ BOOST_AUTO_TEST_CASE(listener_can_unwatch_a_name_with_a_pending_report)
     watch("other");
     notify_release(0, "a:1");
     notify_release(0, "a:1", "other");
-    on_next_hint = [&] { locks->unwatch(hints.back() == "lock" ? "other" : "lock"); };
+    on_next_wakeup = [&] { locks->unwatch(wakeups.back() == "lock" ? "other" : "lock"); };
     pass(merge_time);
-    BOOST_TEST(hints.size() == 1u);
+    BOOST_TEST(wakeups.size() == 1u);
     watch("lock");
     watch("other");
     notify_release(0, "b:2");
     notify_release(0, "b:2", "other");
-    hints.clear();
-    on_next_hint = [&] { locks->close(); };
+    wakeups.clear();
+    on_next_wakeup = [&] { locks->close(); };
     pass(merge_time);
-    BOOST_TEST(hints.size() == 1u);
+    BOOST_TEST(wakeups.size() == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_FSM_LEASE_FOREIGN_TURN_HPP
-#define LEASEHOLD_SRC_FSM_LEASE_FOREIGN_TURN_HPP
+#ifndef LEASEHOLD_SRC_FSM_LEASE_EXTERNAL_TIME_HPP
+#define LEASEHOLD_SRC_FSM_LEASE_EXTERNAL_TIME_HPP
 
 #include "base/mutant.hpp"
 #include "fsm/contention/backoff.hpp"
@@ -14,7 +14,7 @@ namespace leasehold::fsm {
 
 /// The time for which a released lock stays free for external clients, which do not use the queue.
 /// Their polling times are unknown, so only the share of the free time matters for them.
-class foreign_turn
+class external_time
 {
 public:
     using milliseconds = std::chrono::milliseconds;
@@ -25,7 +25,7 @@ public:
     static constexpr milliseconds longest{300};
 
     /// @param percent Share of the time for which the lock is held.
-    explicit foreign_turn(std::uint32_t percent) noexcept : percent_(percent) {}
+    explicit external_time(std::uint32_t percent) noexcept : percent_(percent) {}
 
     /// @param held The time for which the lock was held.
     /// @returns Zero: the next waiter gets the lock at once.

@@ -1,7 +1,7 @@
-#ifndef LEASEHOLD_SRC_REDIS_WAKEUPS_TURN_CHANNEL_HPP
-#define LEASEHOLD_SRC_REDIS_WAKEUPS_TURN_CHANNEL_HPP
+#ifndef LEASEHOLD_SRC_REDIS_WAKEUPS_GRANT_CHANNEL_HPP
+#define LEASEHOLD_SRC_REDIS_WAKEUPS_GRANT_CHANNEL_HPP
 
-#include "redis/commands/hearing.hpp"
+#include "redis/commands/grant_subscription.hpp"
 #include "redis/pipeline/batch.hpp"
 #include "redis/wakeups/push_connection.hpp"
 
@@ -26,23 +26,23 @@ namespace leasehold::redis_store {
 /// commands, how many receivers its messages here have. It asks when the subscription was
 /// confirmed, when that connection has changed, and repeatedly while an owner waits. If there is no
 /// receiver, this connection is made again. It follows the other, never the reverse.
-class turn_channel final : public hearing, public push_connection
+class grant_channel final : public grant_subscription, public push_connection
 {
 public:
-    turn_channel(const redis_config& settings, std::shared_ptr<environment> from)
+    grant_channel(const redis_config& settings, std::shared_ptr<environment> from)
         : push_connection(settings, std::move(from))
     {}
 
     /// Publishes an empty text on the channel, over the connection of the commands. Set before
     /// `open`, as is `now`.
-    std::function<void(const std::string& channel, aside::answered told)> publish;
+    std::function<void(const std::string& channel, aside::answered handler)> publish;
     std::function<clock::time_point()> now;
 
     /// Sets the client, which is that of this owner. Called once.
     void belongs_to(std::string_view owner);
 
     /// Whether the server of the commands notifies this client; earlier messages are missed.
-    [[nodiscard]] bool hears(slot_number) const noexcept override { return hears_; }
+    [[nodiscard]] bool is_subscribed(slot_number) const noexcept override { return receives_; }
 
     /// Called whenever an owner is in a queue.
     void listen(slot_number) override;
@@ -56,12 +56,12 @@ private:
     void on_push(const std::vector<std::string>& words) override;
     void on_silence() noexcept override;
 
-    void told(error_code failed, answers said);
+    void checked(error_code failed, answers said);
     void forget() noexcept;
 
     std::string channel_;           ///< Empty: no owner has waited yet.
     bool subscribed_ = false;       ///< At the server of this connection.
-    bool hears_ = false;            ///< At that of the commands.
+    bool receives_ = false;         ///< At that of the commands.
     std::uint64_t asked_ = 0;       ///< The last question to them; no other reply counts.
     clock::time_point ask_again_{}; ///< The time of the next check, if an owner is in a queue.
 };

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_REDIS_REDLOCK_ANNOUNCEMENTS_HPP
-#define LEASEHOLD_SRC_REDIS_REDLOCK_ANNOUNCEMENTS_HPP
+#ifndef LEASEHOLD_SRC_REDIS_REDLOCK_PUBLISHED_RELEASES_HPP
+#define LEASEHOLD_SRC_REDIS_REDLOCK_PUBLISHED_RELEASES_HPP
 
 #include "redis/redlock/member.hpp"
 #include "redis/wakeups/channel_connection.hpp"
@@ -13,16 +13,16 @@ namespace leasehold::quorum {
 
 /// The names whose releases one member publishes, over a connection that is made for the first of
 /// them. All on the strand.
-class announcements final : public redis_store::channel_connection
+class published_releases final : public redis_store::channel_connection
 {
 public:
-    announcements(const redis_config& settings, std::shared_ptr<redis_store::environment> from)
+    published_releases(const redis_config& settings, std::shared_ptr<redis_store::environment> from)
         : channel_connection(settings, std::move(from))
     {}
 
-    void tell(member_listener& told, unsigned member) noexcept
+    void tell(member_listener& to, unsigned member) noexcept
     {
-        told_ = &told;
+        receiver_ = &to;
         member_ = member;
     }
 
@@ -35,7 +35,7 @@ private:
     void on_push(const std::vector<std::string>& words) override;
     void on_silence() noexcept override;
 
-    member_listener* told_ = nullptr;
+    member_listener* receiver_ = nullptr;
     unsigned member_ = 0;
     std::set<std::string, std::less<>> names_;
 };

@@ -17,21 +17,21 @@ using namespace leasehold::test;
 using namespace std::chrono_literals;
 using left = release_reply::outcome;
 
-namespace core_line_test {
+namespace core_queue_test {
 
-inline std::shared_ptr<fake_store> store_with_a_line(bool refuses_late, bool announces)
+inline std::shared_ptr<fake_store> store_with_queues(bool rejects_late, bool publishes)
 {
     auto made = std::make_shared<fake_store>();
-    made->can.refuses_late = refuses_late;
+    made->can.rejects_late = rejects_late;
     made->can.queues = true;
-    made->can.announces = announces;
+    made->can.publishes = publishes;
     return made;
 }
 
 struct queue_fixture : core_fixture
 {
-    explicit queue_fixture(bool refuses_late = true, bool announces = false)
-        : core_fixture(store_with_a_line(refuses_late, announces))
+    explicit queue_fixture(bool rejects_late = true, bool publishes = false)
+        : core_fixture(store_with_queues(rejects_late, publishes))
     {}
 
     /// The reply to the latest acquire: another owner holds the lock, and this one is in the queue.
@@ -45,13 +45,13 @@ struct queue_fixture : core_fixture
     {
         return {.result = acquire_reply::outcome::held,
                 .remaining = remaining,
-                .in_line = true,
-                .place = place};
+                .queued = true,
+                .position = place};
     }
 
-    void turn(const std::string& owner)
+    void notify_grant(const std::string& owner)
     {
-        store->turn("a", owner);
+        store->notify_grant("a", owner);
         poll();
     }
 
@@ -66,7 +66,7 @@ struct queue_fixture : core_fixture
     void say_granted(bool promised)
     {
         acquire_reply reply = granted();
-        reply.promised = promised;
+        reply.grace_registered = promised;
         store->complete_acquire(store->acquire_count() - 1, {}, reply);
         poll();
     }
@@ -129,7 +129,7 @@ struct behind_external_client : queue_fixture
     void say_behind_external(std::uint32_t place)
     {
         acquire_reply reply = waits(place, 10s);
-        reply.untold = reply.announced = true;
+        reply.may_miss_grant = reply.published = true;
         store->complete_acquire(store->acquire_count() - 1, {}, reply);
         poll();
     }
@@ -137,9 +137,10 @@ struct behind_external_client : queue_fixture
     [[nodiscard]] bool watches() const { return !store->watched().empty(); }
 };
 
-} // namespace core_line_test
+} // namespace core_queue_test
 
-BOOST_FIXTURE_TEST_SUITE(core_queue_behind_external_clients, core_line_test::behind_external_client)
+BOOST_FIXTURE_TEST_SUITE(core_queue_behind_external_clients,
+                         core_queue_test::behind_external_client)
 
 BOOST_AUTO_TEST_CASE(first_two_waiters_subscribe_and_poll_when_notified)
 {
@@ -148,7 +149,7 @@ BOOST_AUTO_TEST_CASE(first_two_waiters_subscribe_and_poll_when_notified)
         say_behind_external(place);
         BOOST_TEST(watches());
         const std::size_t before = asked();
-        store->hint("a");
+        store->wakeup("a");
         poll();
         BOOST_TEST_REQUIRE(asked() == before + 1);
         BOOST_TEST(last_acquire().again);
@@ -166,7 +167,7 @@ BOOST_AUTO_TEST_CASE(waiter_further_back_does_not_subscribe)
     say_behind_external(2);
     BOOST_TEST(!watches());
     cancel(one);
-    say_left(left::left_line);
+    say_left(left::left_queue);
 }
 
 BOOST_AUTO_TEST_CASE(waiter_notified_by_the_queue_again_unsubscribes)
@@ -174,12 +175,12 @@ BOOST_AUTO_TEST_CASE(waiter_notified_by_the_queue_again_unsubscribes)
     const auto one = lock(spec("a"));
     say_behind_external(0);
     BOOST_TEST(watches());
-    store->hint("a");
+    store->wakeup("a");
     poll();
     say_queued();
     BOOST_TEST(!watches());
     cancel(one);
-    say_left(left::left_line);
+    say_left(left::left_queue);
 }
 
 BOOST_AUTO_TEST_CASE(cancelled_waiter_unsubscribes)
@@ -189,12 +190,12 @@ BOOST_AUTO_TEST_CASE(cancelled_waiter_unsubscribes)
     BOOST_TEST(watches());
     cancel(one);
     BOOST_TEST(!watches());
-    say_left(left::left_line);
+    say_left(left::left_queue);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_FIXTURE_TEST_SUITE(core_queue, core_line_test::queue_fixture)
+BOOST_FIXTURE_TEST_SUITE(core_queue, core_queue_test::queue_fixture)
 
 BOOST_AUTO_TEST_CASE(acquire_and_release_carry_the_claim_time_of_the_options)
 {
@@ -213,10 +214,10 @@ BOOST_AUTO_TEST_CASE(acquire_and_release_carry_the_claim_time_of_the_options)
 BOOST_AUTO_TEST_CASE(release_leaves_a_share_of_the_hold_time_to_external_clients)
 {
     for (const std::uint32_t percent : {0u, 10u}) {
-        lease held = taken(spec("a", {.foreign_turns = percent}));
+        lease held = taken(spec("a", {.external_share = percent}));
         advance(1s);
         release(std::move(held));
-        BOOST_TEST((last_release().foreign_turn == percent * 10ms));
+        BOOST_TEST((last_release().external_time == percent * 10ms));
         say_left(left::freed);
     }
 }
@@ -225,8 +226,8 @@ BOOST_AUTO_TEST_CASE(release_leaves_a_share_of_the_hold_time_to_external_clients
 // sends its request.
 BOOST_AUTO_TEST_CASE(next_owner_with_replicas_acquires_after_the_share_of_external_clients)
 {
-    const lock_options own{.handoff_count = 0, .foreign_turns = 10, .replica_acks = 1};
-    for (const left how : {left::freed, left::passed_on}) {
+    const lock_options own{.handoff_count = 0, .external_share = 10, .replica_acks = 1};
+    for (const left how : {left::freed, left::granted_next}) {
         queue_fixture e;
         const auto one = e.lock(e.spec("a", own));
         e.grant();
@@ -235,7 +236,7 @@ BOOST_AUTO_TEST_CASE(next_owner_with_replicas_acquires_after_the_share_of_extern
         e.release(std::move(one->value<1>()));
         BOOST_TEST_REQUIRE(e.releases_sent() == 1u);
         BOOST_TEST(!e.last_release().next.has_value());
-        BOOST_TEST((e.last_release().foreign_turn == 100ms));
+        BOOST_TEST((e.last_release().external_time == 100ms));
         e.say_left(how);
         BOOST_TEST(e.asked() == (how == left::freed ? 1u : 2u));
         e.store->listen();
@@ -263,7 +264,7 @@ BOOST_AUTO_TEST_CASE(one_owner_queues_for_all_waiters_of_the_client)
     BOOST_TEST(asked() == 1u);
     BOOST_TEST(!one->done());
 
-    turn(first.owner);
+    notify_grant(first.owner);
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner == first.owner);
     BOOST_TEST(last_acquire().again);
@@ -286,7 +287,7 @@ BOOST_AUTO_TEST_CASE(one_owner_queues_for_all_waiters_of_the_client)
 BOOST_AUTO_TEST_CASE(grant_notified_during_a_request_causes_another_request)
 {
     const auto op = lock("a");
-    turn(last_acquire().owner);
+    notify_grant(last_acquire().owner);
     BOOST_TEST(asked() == 1u);
     say_queued(); // the reply may be older than the notification
     BOOST_TEST(asked() == 2u);
@@ -332,7 +333,7 @@ BOOST_AUTO_TEST_CASE(cancelled_waiter_leaves_the_queue)
     // A new waiter has another owner, and waits until the release of this one is answered.
     const auto next = lock("a");
     BOOST_TEST(asked() == 1u);
-    say_left(left::left_line);
+    say_left(left::left_queue);
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner != owner);
     BOOST_TEST(!last_acquire().again);
@@ -379,9 +380,9 @@ BOOST_AUTO_TEST_CASE(release_enqueues_the_next_owner_of_this_client)
     BOOST_TEST(sent.next->waits);
     BOOST_TEST((sent.next->lease == 30s));
     BOOST_TEST((sent.next->budget == 5s));
-    say_left(left::passed_on, waits(0, 1s));
+    say_left(left::granted_next, waits(0, 1s));
     BOOST_TEST(asked() == 1u); // it is in the queue already
-    turn(sent.next->owner);
+    notify_grant(sent.next->owner);
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner == sent.next->owner);
     grant();
@@ -448,7 +449,7 @@ BOOST_AUTO_TEST_CASE(next_owner_in_doubt_is_requested_again)
     BOOST_TEST(last_acquire().owner == next);
     BOOST_TEST(last_acquire().again);
     say_queued();
-    turn(next);
+    notify_grant(next);
     grant();
     BOOST_TEST(code(*two) == error_code());
 }
@@ -654,7 +655,7 @@ BOOST_AUTO_TEST_CASE(held_reply_without_a_position_is_requested_again)
 
 BOOST_AUTO_TEST_CASE(grant_to_an_ended_owner_is_released)
 {
-    turn("an-owner:1");
+    notify_grant("an-owner:1");
     BOOST_TEST_REQUIRE(releases_sent() == 1u);
     BOOST_TEST(last_release().owner == "an-owner:1");
     BOOST_TEST(last_release().name == "a");
@@ -662,18 +663,18 @@ BOOST_AUTO_TEST_CASE(grant_to_an_ended_owner_is_released)
     check_idle(*this);
     // A grant to an owner that holds the lock is old news.
     const lease held = taken(spec("a"));
-    turn(held.share_owner().id());
+    notify_grant(held.share_owner().id());
     BOOST_TEST(releases_sent() == 1u);
 }
 
 // A message may contain anything.
 BOOST_AUTO_TEST_CASE(grant_to_an_overlong_owner_is_ignored)
 {
-    turn(std::string(57, '1'));
+    notify_grant(std::string(57, '1'));
     BOOST_TEST_REQUIRE(releases_sent() == 1u);
     say_left(left::freed);
-    turn(std::string(58, '1'));
-    turn(std::string(1'000'000, '1'));
+    notify_grant(std::string(58, '1'));
+    notify_grant(std::string(1'000'000, '1'));
     BOOST_TEST(releases_sent() == 1u);
     check_idle(*this);
 }
@@ -701,7 +702,7 @@ BOOST_AUTO_TEST_CASE(shutdown_removes_its_owners_from_the_queue)
     BOOST_TEST_REQUIRE(all.size() == 2u);
     BOOST_TEST(all[0].owner == waiting_owner);
     BOOST_TEST(all[1].owner == asking_owner);
-    store->complete_release(0, {}, {.result = left::left_line});
+    store->complete_release(0, {}, {.result = left::left_queue});
     poll();
     BOOST_TEST(!ended->done());
     store->complete_release(1, {}, {.result = left::freed});
@@ -716,9 +717,9 @@ BOOST_AUTO_TEST_CASE(shutdown_removes_the_next_owner_of_an_outstanding_release)
     const auto ended = shutdown();
     BOOST_TEST_REQUIRE(releases_sent() == 2u);
     BOOST_TEST(last_release().owner == next);
-    store->complete_release(0, {}, {.result = left::passed_on, .next = waits(0, 1s)});
+    store->complete_release(0, {}, {.result = left::granted_next, .next = waits(0, 1s)});
     poll();
-    say_left(left::left_line);
+    say_left(left::left_queue);
     BOOST_TEST(code(*ended) == error_code());
     BOOST_TEST(asked() == 1u);
 }
@@ -754,7 +755,7 @@ BOOST_AUTO_TEST_CASE(acquire_carries_the_fences_and_times_of_its_options)
 {
     const auto quiet = lock("a");
     BOOST_TEST(last_acquire().fences == 1001u);
-    BOOST_TEST(last_acquire().asks_holder); // there is an observer
+    BOOST_TEST(last_acquire().needs_holder); // there is an observer
     say_queued();
     const auto next = lock(spec("b", {.lease_time = 1s, .handoff_count = 5}));
     BOOST_TEST(last_acquire().fences == 6u);
@@ -825,9 +826,9 @@ BOOST_AUTO_TEST_CASE(first_waiter_polls_with_backoff_while_an_external_client_ho
     std::chrono::milliseconds left = 10s;
     for (const auto pause : {20ms, 40ms, 80ms, 80ms, 80ms}) {
         const std::size_t before = asked();
-        auto told = waits(0, left -= pause);
-        told.untold = true;
-        store->complete_acquire(store->acquire_count() - 1, {}, told);
+        auto reply = waits(0, left -= pause);
+        reply.may_miss_grant = true;
+        store->complete_acquire(store->acquire_count() - 1, {}, reply);
         poll();
         BOOST_TEST(asked() == before);
         advance(pause);
@@ -835,7 +836,7 @@ BOOST_AUTO_TEST_CASE(first_waiter_polls_with_backoff_while_an_external_client_ho
     }
     // The others wait for the first waiter to find out.
     auto behind = waits(1, 9s);
-    behind.untold = true;
+    behind.may_miss_grant = true;
     store->complete_acquire(store->acquire_count() - 1, {}, behind);
     poll();
     advance(2s);
@@ -849,7 +850,7 @@ BOOST_AUTO_TEST_CASE(first_waiter_polls_with_backoff_while_an_external_client_ho
     advance(1334ms);
     BOOST_TEST(asked() == 8u);
     auto again = waits(0, 2s);
-    again.untold = true;
+    again.may_miss_grant = true;
     store->complete_acquire(store->acquire_count() - 1, {}, again);
     poll();
     advance(20ms);
@@ -889,7 +890,7 @@ BOOST_AUTO_TEST_CASE(grant_notified_without_a_connection_is_no_failure)
     const std::string owner = last_acquire().owner;
     fail_acquire(errc::store_unavailable);
     disconnect();
-    turn(owner);
+    notify_grant(owner);
     BOOST_TEST(asked() == 1u);
     connect();
     BOOST_TEST(asked() == 2u);
@@ -902,7 +903,7 @@ BOOST_AUTO_TEST_CASE(next_owner_polls_according_to_its_position)
     for (const std::uint32_t place : {0u, 2u, 3u}) {
         queue_fixture e;
         const auto op = e.enqueue_the_next();
-        e.say_left(left::passed_on, waits(place, 500ms));
+        e.say_left(left::granted_next, waits(place, 500ms));
         const clock::duration looks_after = place < 3 ? 502ms + place * 50ms : 2500ms;
         e.advance(looks_after - 1ms);
         BOOST_TEST(e.asked() == 1u);
@@ -915,10 +916,10 @@ BOOST_AUTO_TEST_CASE(grant_notified_before_the_reply_to_the_release_is_used_afte
 {
     const auto op = enqueue_the_next();
     const std::string next = last_release().next->owner;
-    turn(next);
+    notify_grant(next);
     BOOST_TEST(releases_sent() == 1u);
     BOOST_TEST(asked() == 1u);
-    say_left(left::passed_on, waits(0, 1s));
+    say_left(left::granted_next, waits(0, 1s));
     BOOST_TEST_REQUIRE(asked() == 2u);
     BOOST_TEST(last_acquire().owner == next);
     BOOST_TEST(last_acquire().again);
@@ -932,12 +933,12 @@ BOOST_AUTO_TEST_CASE(next_owner_without_a_waiter_is_removed)
         const std::string next = e.last_release().next->owner;
         e.cancel(op);
         BOOST_TEST(e.releases_sent() == 1u);
-        e.say_left(is_granted ? left::freed : left::passed_on,
+        e.say_left(is_granted ? left::freed : left::granted_next,
                    is_granted ? e.granted() : waits(0, 1s));
         BOOST_TEST_REQUIRE(e.releases_sent() == 2u);
         BOOST_TEST(e.last_release().owner == next);
         BOOST_TEST(!e.last_release().next);
-        e.say_left(is_granted ? left::freed : left::left_line);
+        e.say_left(is_granted ? left::freed : left::left_queue);
         e.advance(1min);
         BOOST_TEST(e.releases_sent() == 2u);
         BOOST_TEST(e.asked() == 1u);
@@ -952,7 +953,7 @@ BOOST_AUTO_TEST_CASE(try_during_an_outstanding_release_fails_with_held)
     cancel(op);
     const auto once = lock(spec("a"), 0s);
     BOOST_TEST(!once->done());
-    say_left(left::passed_on, waits(0, 1s));
+    say_left(left::granted_next, waits(0, 1s));
     BOOST_TEST(code(*once) == errc::held);
     BOOST_TEST_REQUIRE(releases_sent() == 2u);
     BOOST_TEST(last_release().owner == next);
@@ -1069,7 +1070,7 @@ BOOST_AUTO_TEST_CASE(pauses_after_failures_follow_the_backoff_options)
         BOOST_TEST((pause_after_failure() >= 500ms));
     // After a reply, the pauses are short again.
     say_queued();
-    turn(last_acquire().owner);
+    notify_grant(last_acquire().owner);
     BOOST_TEST((pause_after_failure() <= 1010ms));
     BOOST_TEST((pause_after_failure() <= 2010ms));
     BOOST_TEST((pause_after_failure() <= 4010ms));
@@ -1096,7 +1097,7 @@ BOOST_AUTO_TEST_CASE(reply_or_new_wait_resets_the_count_of_failures)
     BOOST_TEST(fail_and_reconnect() == 0u);
     advance(10s);
     say_queued();
-    turn(last_acquire().owner);
+    notify_grant(last_acquire().owner);
     BOOST_TEST(fail_and_reconnect() == 1u);
     BOOST_TEST(fail_and_reconnect() == 0u);
     const auto stays = lock("b");
@@ -1112,12 +1113,12 @@ BOOST_AUTO_TEST_CASE(new_wait_pauses_by_its_own_options)
     const auto before = lock(spec("a", {.backoff_floor = 1min, .backoff_ceiling = 1min}));
     say_queued();
     for (int i = 0; i < 2; ++i) {
-        turn(last_acquire().owner);
+        notify_grant(last_acquire().owner);
         fail_acquire(errc::store_refused);
     }
     cancel(before);
     const auto op = lock("a");
-    say_left(left::left_line);
+    say_left(left::left_queue);
     BOOST_TEST_REQUIRE(asked() == 4u);
     fail_acquire(errc::store_refused);
     disconnect();
@@ -1395,7 +1396,7 @@ BOOST_AUTO_TEST_CASE(shutdown_releases_each_owner_once)
     const auto ended = shutdown();
     BOOST_TEST_REQUIRE(releases_sent() == 2u);
     BOOST_TEST(store->releases()[1].owner == held.share_owner().id());
-    store->complete_release(0, {}, {.result = left::left_line});
+    store->complete_release(0, {}, {.result = left::left_queue});
     store->complete_release(1, {}, {.result = left::freed});
     poll();
     BOOST_TEST(code(*ended) == error_code());

@@ -1,4 +1,4 @@
-#include "testing/line_order.hpp"
+#include "testing/queue_order.hpp"
 
 #include "redis/commands/native_keys.hpp"
 
@@ -10,35 +10,35 @@
 
 namespace leasehold::testing::impl {
 
-line_order::line_order(keyspace& of, std::string_view name, std::int64_t now, bool in_cluster,
-                       const std::function<bool(std::string_view channel)>& hears)
+queue_order::queue_order(keyspace& of, std::string_view name, std::int64_t now, bool in_cluster,
+                         const std::function<bool(std::string_view channel)>& subscribed)
     : data_(of), name_(name)
 {
-    redis_store::native::line_key(name, line_key_);
+    redis_store::native::queue_key(name, queue_key_);
     redis_store::native::waiters_key(name, waiters_key_);
-    line_before_ = line();
+    queue_before_ = queue();
     holder_before_ = holder();
     was_free_ = holder_before_.empty() && !data_.exists(name_);
     std::string channel;
-    for (const std::string& each : line_before_) {
+    for (const std::string& each : queue_before_) {
         namespace native = redis_store::native;
         const std::string_view client = native::client_of(native::owner_of(each));
         if (in_cluster)
-            native::turn_channel_in(redis_store::slot_of(name), client, channel);
+            native::grant_channel_in(redis_store::slot_of(name), client, channel);
         else
-            native::turn_channel(client, channel);
-        before_.push_back(presence_of(each, now, hears(channel)));
+            native::grant_channel(client, channel);
+        before_.push_back(presence_of(each, now, subscribed(channel)));
     }
 }
 
-keyspace::items line_order::line() const
+keyspace::items queue_order::queue() const
 {
-    const keyspace::items* const all = data_.list(line_key_);
+    const keyspace::items* const all = data_.list(queue_key_);
     return all == nullptr ? keyspace::items() : *all;
 }
 
 /// Empty: the lock is free, or not ours.
-std::string line_order::holder() const
+std::string queue_order::holder() const
 {
     try {
         if (data_.type(name_) == std::string_view("hash")) {
@@ -58,12 +58,12 @@ std::string line_order::holder() const
 }
 
 /// By the record of a waiter, and by whether its client listens.
-line_order::presence line_order::presence_of(const std::string& waiter, std::int64_t now,
-                                             bool hears) const
+queue_order::presence queue_order::presence_of(const std::string& waiter, std::int64_t now,
+                                               bool subscribed) const
 {
     const std::string* const known = data_.hget(waiters_key_, waiter);
     if (known == nullptr)
-        return {.there = false, .unheard = false};
+        return {.present = false, .unnotified = false};
     std::istringstream fields(*known);
     std::int64_t until = 0;
     std::int64_t lease = 0;
@@ -73,14 +73,14 @@ line_order::presence line_order::presence_of(const std::string& waiter, std::int
     fields >> until >> lease >> claim >> listens;
     // As in the scripts: for a second at most.
     const bool keeps_out = (fields >> open) && open > now && open - now <= 1'000'000;
-    return {.there = until >= now && (listens == 0 || hears),
-            .unheard = listens == 0 && !hears,
+    return {.present = until >= now && (listens == 0 || subscribed),
+            .unnotified = listens == 0 && !subscribed,
             .keeps_out = keeps_out && until >= now};
 }
 
-std::optional<overtaking> line_order::overtaker(const lock_request& asked) const
+std::optional<overtaking> queue_order::overtaking_owner(const lock_request& asked) const
 {
-    const keyspace::items after = line();
+    const keyspace::items after = queue();
     std::size_t last = 0;
     for (std::size_t i = 0; i < after.size(); ++i) {
         if (std::find(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(i), after[i]) !=
@@ -88,8 +88,8 @@ std::optional<overtaking> line_order::overtaker(const lock_request& asked) const
             throw std::logic_error("line: somebody is in it twice");
         if (data_.hget(waiters_key_, after[i]) == nullptr)
             throw std::logic_error("line: nothing is known of one who is in it");
-        const auto found = std::find(line_before_.begin(), line_before_.end(), after[i]);
-        const auto place = static_cast<std::size_t>(found - line_before_.begin());
+        const auto found = std::find(queue_before_.begin(), queue_before_.end(), after[i]);
+        const auto place = static_cast<std::size_t>(found - queue_before_.begin());
         if (place < last)
             throw std::logic_error("line: somebody was overtaken in it");
         last = place;
@@ -98,38 +98,39 @@ std::optional<overtaking> line_order::overtaker(const lock_request& asked) const
         throw std::logic_error("line: somebody is known who is not in it");
 
     const std::string holder_after = holder();
-    for (std::size_t i = 0; i < line_before_.size(); ++i) {
-        const std::string_view each = redis_store::native::owner_of(line_before_[i]);
-        const bool stays = std::find(after.begin(), after.end(), line_before_[i]) != after.end();
-        if (before_[i].there && !stays && each != asked.owner && each != holder_after)
+    for (std::size_t i = 0; i < queue_before_.size(); ++i) {
+        const std::string_view each = redis_store::native::owner_of(queue_before_[i]);
+        const bool stays = std::find(after.begin(), after.end(), queue_before_[i]) != after.end();
+        if (before_[i].present && !stays && each != asked.owner && each != holder_after)
             throw std::logic_error("line: somebody lost the place who is there");
     }
     if (holder_after.empty() || holder_after == holder_before_)
         return std::nullopt;
     if (was_free_ && !asked.plain && !before_.empty() && before_.front().keeps_out &&
-        redis_store::native::owner_of(line_before_.front()) != asked.owner)
+        redis_store::native::owner_of(queue_before_.front()) != asked.owner)
         throw std::logic_error("line: it was left free for others, and that was cut short");
     bool any = false;
-    bool any_there = false;
-    for (std::size_t i = 0; i < line_before_.size(); ++i) {
-        const std::string_view each = redis_store::native::owner_of(line_before_[i]);
+    bool any_present = false;
+    for (std::size_t i = 0; i < queue_before_.size(); ++i) {
+        const std::string_view each = redis_store::native::owner_of(queue_before_[i]);
         if (each == holder_after)
             break;
         if (each == asked.owner)
             continue; // it leaves
         any = true;
-        any_there = any_there || before_[i].there;
+        any_present = any_present || before_[i].present;
     }
-    return any ? std::optional(overtaking{holder_after, any_there}) : std::nullopt;
+    return any ? std::optional(overtaking{holder_after, any_present}) : std::nullopt;
 }
 
-std::optional<std::string> line_order::given_unheard(const lock_request& asked) const
+std::optional<std::string> queue_order::granted_unnotified(const lock_request& asked) const
 {
     const std::string holder_after = holder();
     if (holder_after.empty() || holder_after == holder_before_ || holder_after == asked.owner)
         return std::nullopt;
-    for (std::size_t i = 0; i < line_before_.size(); ++i)
-        if (before_[i].unheard && redis_store::native::owner_of(line_before_[i]) == holder_after)
+    for (std::size_t i = 0; i < queue_before_.size(); ++i)
+        if (before_[i].unnotified &&
+            redis_store::native::owner_of(queue_before_[i]) == holder_after)
             return holder_after;
     return std::nullopt;
 }
