@@ -205,7 +205,7 @@ public:
     ///  - at least until `deadline()`. Right after the grant, that is `lock_options::lease_time`,
     ///    minus the margin for clock drift; at least half of it if another waiter of this client
     ///    handed the lock over.
-    ///  - at most for `lock_options::lease_time` after this call.
+    ///  - at most for `lock_options::lease_time` after the last renewal reached the store.
     ///
     /// With `lock_options::dead_holder_grace`, another client may get the lock after this grace.
     ///

@@ -164,15 +164,6 @@ void client_state::release(lease_state& lease, const outcome_op_ptr& waiting)
     held.belongs_to().release(held, waiting);
 }
 
-void client_state::detach(const lease_state& lease)
-{
-    ownership& held = *lease.held;
-    if (lease.active())
-        watchdog_.check(held);
-    if (lease.active())
-        held.belongs_to().detach(held);
-}
-
 void client_state::release_lost(const lease_state& lease, const outcome_op_ptr& waiting)
 {
     const ownership& held = *lease.held;
@@ -328,12 +319,8 @@ void client_state::drain()
 /// Ends all leases, and releases what they held.
 void client_state::release_all()
 {
-    while (ownership* const each = watchdog_.first()) {
-        const ownership_ptr held(each);
-        if (held->current() != nullptr && held->current()->detached()) {
-            held->belongs_to().detach(*held);
-            continue;
-        }
+    watchdog_.detach_marked();
+    while (const ownership_ptr held = watchdog_.first()) {
         held->end_lost(*this, errc::shut_down);
         held->stop.emit(asio::cancellation_type::terminal);
         if (!has(mutant::shutdown_keeps))

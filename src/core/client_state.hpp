@@ -61,7 +61,7 @@ public:
     /// @param waiting Completes with the result of the release; may be null.
     void release(lease_state& lease, const outcome_op_ptr& waiting);
     /// Leaves the lock of a detached lease in the store.
-    void detach(const lease_state& lease);
+    void detach(lease_state& lease) { watchdog_.detach(lease); }
 
 private:
     enum class phase : unsigned char

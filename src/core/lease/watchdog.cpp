@@ -247,6 +247,25 @@ void watchdog::check(ownership& held)
         end(held, held.life.reason());
 }
 
+void watchdog::detach(lease_state& lease)
+{
+    const lease_state_ptr stays(&lease);
+    ownership& held = *lease.held;
+    if (lease.active())
+        check(held);
+    if (lease.active())
+        held.belongs_to().detach(held);
+}
+
+void watchdog::detach_marked()
+{
+    for (auto i = holds_.begin(); i != holds_.end();) {
+        ownership& each = *i++; // it may leave the list
+        if (each.current() != nullptr && each.current()->detached())
+            detach(*each.current());
+    }
+}
+
 void watchdog::on_due(ownership& held)
 {
     const ownership_ptr stays(&held);

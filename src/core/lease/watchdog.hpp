@@ -29,6 +29,11 @@ public:
     /// Ends its lease if it has expired unnoticed.
     void check(ownership& held);
 
+    /// Ends a lease, unless it has ended, and leaves its lock in the store.
+    void detach(lease_state& lease);
+    /// Does so for all leases that their holders have detached.
+    void detach_marked();
+
     /// Called when the partition can be reached again. Renews all leases there at once, to find
     /// those that the store has lost.
     void connected(store_partition partition);
