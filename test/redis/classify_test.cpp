@@ -91,6 +91,41 @@ BOOST_AUTO_TEST_CASE(temporary_server_errors_are_store_refused)
           });
 }
 
+BOOST_AUTO_TEST_CASE(rejected_hello_is_recognized)
+{
+    for (const std::string_view text :
+         {"NOPROTO unsupported protocol version", "ERR unknown command 'HELLO'",
+          "ERR unknown command", "ERR unsupported command 'hello'", "unsupported command 'hello'",
+          "ERR wrong number of arguments for 'hello' command"})
+        BOOST_TEST(hello_rejection(text).starts_with(std::string(text) + " (HELLO is rejected"));
+    BOOST_TEST(hello_rejection("ERR unknown command `HELLO`, with args beginning with: `3`, `AUTH`")
+                   .starts_with("ERR unknown command `HELLO` (HELLO"));
+    for (const std::string_view text :
+         {"",
+          "NOAUTH HELLO must be called with the client already authenticated, otherwise the "
+          "HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client",
+          "NOPERM this user has no permissions to run the 'hello' command",
+          "WRONGPASS invalid username-password pair or user is disabled.",
+          "ERR unknown command 'SELECT'", "ERR DB index is out of range", "ERR no upstream host",
+          "LOADING Redis is loading the dataset in memory"})
+        BOOST_TEST(hello_rejection(text) == "", text);
+}
+
+BOOST_AUTO_TEST_CASE(rejected_login_is_recognized)
+{
+    for (const std::string_view text :
+         {"WRONGPASS invalid username-password pair or user is disabled.",
+          "NOAUTH Authentication required.", "ERR invalid password",
+          "ERR AUTH <password> called without any password configured for the default user. Are "
+          "you sure your configuration is correct?",
+          "ERR Client sent AUTH, but no password is set"})
+        BOOST_TEST(is_login_rejected(text), text);
+    for (const std::string_view text :
+         {"", "NOPERM this user has no permissions to run the 'hello' command",
+          "ERR unknown command 'AUTH'", "DENIED Redis is running in protected mode"})
+        BOOST_TEST(!is_login_rejected(text), text);
+}
+
 BOOST_AUTO_TEST_CASE(missing_rights_are_permission_denied)
 {
     means(errc::permission_denied,

@@ -5,6 +5,7 @@
 #include "redis/connection/connect_race.hpp"
 #include "redis/connection/dialer.hpp"
 #include "support/client_thread.hpp"
+#include "support/forging_proxy.hpp"
 #include "support/port.hpp"
 #include "support/redis_server.hpp"
 #include "support/run.hpp"
@@ -26,9 +27,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 // Replaces the function of the C library: the host `many` has two addresses.
@@ -317,6 +320,69 @@ BOOST_AUTO_TEST_CASE(caller_and_observer_get_the_cause_of_a_tls_failure)
     check_cause("redis://127.0.0.1:" + std::to_string(there.port.number()), "it may expect TLS");
     check_cause("rediss://127.0.0.1:" + std::to_string(plain.port()) + "?verify=none&timeout=300",
                 "the server does not answer in TLS");
+}
+
+BOOST_AUTO_TEST_CASE(proxy_without_resp3_is_rejected_with_this_reason)
+{
+    const redis_server server({"--requirepass", "secret"});
+    const std::string_view replies[] = {
+        "ERR unknown command 'HELLO'",
+        "ERR unknown command `HELLO`, with args beginning with: `3`, `AUTH`, `default`, `secret`, ",
+        "ERR unknown command",
+        "ERR unsupported command 'hello'",
+        "unsupported command 'hello'",
+        "NOPROTO unsupported protocol version",
+        "ERR wrong number of arguments for 'hello' command"};
+    for (const std::string_view reply : replies) {
+        BOOST_TEST_CONTEXT(reply)
+        {
+            forging_proxy proxy(server);
+            proxy.forge("HELLO", std::vector<forging_proxy::pieces>(
+                                     100'000, {'-' + std::string(reply) + "\r\n"}));
+            redis_config settings = at(proxy.url());
+            settings.password = "secret";
+            client_thread user(settings);
+            const taken refused = user.lock("stock", {.wait_limit = 20s});
+            BOOST_TEST((refused.code == errc::not_supported), refused.code.message());
+            const auto told = user.seen().events(seen::not_acquired).back().details;
+            BOOST_TEST(told.server_message ==
+                       std::string(reply.substr(0, reply.find(", with"))) +
+                           " (HELLO is rejected: the server, or a proxy before it, does not "
+                           "support RESP3)");
+            for (const auto& each : user.seen().events(seen::store_error))
+                BOOST_TEST(!has(each.name, "secret"), each.name);
+        }
+    }
+}
+
+// It may reach its server again.
+BOOST_AUTO_TEST_CASE(proxy_without_a_server_is_tried_again)
+{
+    const redis_server server;
+    forging_proxy proxy(server);
+    proxy.forge("HELLO", std::vector<forging_proxy::pieces>(3, {"-ERR no upstream host\r\n"}));
+    client_thread user(at(proxy.url()));
+    BOOST_TEST(!user.lock("stock", {.wait_limit = 20s}).code);
+    BOOST_TEST(proxy.left() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(proxy_that_closes_the_connection_is_a_possible_cause)
+{
+    using boost::asio::ip::tcp;
+    reserved_port port;
+    asio::io_context context;
+    tcp::acceptor proxy(context, tcp::endpoint(tcp::v4(), port.number()));
+    std::function<void()> accept = [&] {
+        proxy.async_accept([&](error_code failed, const tcp::socket&) {
+            if (!failed)
+                accept();
+        });
+    };
+    accept();
+    std::jthread serves([&] { context.run(); });
+    check_cause("redis://127.0.0.1:" + std::to_string(port.number()),
+                "or be a proxy without RESP3");
+    context.stop();
 }
 
 BOOST_AUTO_TEST_CASE(lost_server_is_reported_once_per_reason)

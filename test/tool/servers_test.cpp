@@ -3,6 +3,7 @@
 
 #include "support/cluster_deployment.hpp"
 #include "support/directory.hpp"
+#include "support/forging_proxy.hpp"
 #include "support/redis_server.hpp"
 #include "support/sentinel_deployment.hpp"
 
@@ -103,6 +104,24 @@ BOOST_AUTO_TEST_CASE(password_is_read_from_its_file_for_each_connection)
                           });
     std::ofstream(file) << "secret\n";
     BOOST_TEST(found.ask("key", {"PING"}).text == "PONG");
+}
+
+BOOST_AUTO_TEST_CASE(server_without_resp3_is_reported_without_the_password)
+{
+    const redis_server server;
+    test::forging_proxy proxy(server);
+    proxy.forge("HELLO", {{"-ERR unknown command `HELLO`, with args beginning with: `3`, `AUTH`, "
+                           "`default`, `secret`, \r\n"}});
+    boost::asio::io_context context;
+    redis_config where(proxy.url());
+    where.password = "secret";
+    servers found(context, where);
+    BOOST_CHECK_EXCEPTION(
+        static_cast<void>(found.connection(0)), refused, [&](const refused& failed) {
+            return std::string_view(failed.what())
+                .ends_with(" rejects HELLO: ERR unknown command `HELLO` (HELLO is rejected: the "
+                           "server, or a proxy before it, does not support RESP3)");
+        });
 }
 
 BOOST_AUTO_TEST_CASE(unreachable_server_is_named_and_reconnected_later)

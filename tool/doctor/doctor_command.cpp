@@ -75,6 +75,9 @@ std::string advice_on(std::string_view why)
                "users.";
     if (says("NOPERM"))
         return "Grant the user this right; docs/production.md lists all required rights.";
+    if (says("does not support RESP3"))
+        return "Connect to the server itself, or through a proxy that only forwards bytes. The "
+               "server must be Redis 6.2 or newer, or Valkey.";
     if (says("DB index"))
         return "Use a database number below the server's setting 'databases'.";
     if (says("Host not found"))

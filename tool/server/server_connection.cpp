@@ -2,6 +2,7 @@
 
 #include "redis/config/credentials.hpp"
 #include "redis/connection/settings.hpp"
+#include "redis/protocol/reply.hpp"
 
 #include <leasehold/error.hpp>
 
@@ -308,7 +309,10 @@ server_connection::server_connection(asio::io_context& context, const connection
               settings.password})
             hello.push_back(each);
     }
-    static_cast<void>(demand(hello));
+    if (const resp_value answer = ask(hello); answer.is_error()) {
+        const std::string rejected = redis_store::hello_rejection(answer.text);
+        throw refused(name() + " rejects HELLO: " + (rejected.empty() ? answer.text : rejected));
+    }
     if (settings.database != 0)
         static_cast<void>(demand({"SELECT", std::to_string(settings.database)}));
 }

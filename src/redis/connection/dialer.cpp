@@ -168,7 +168,7 @@ std::string dialer::trouble(error_code ended) const
                                   : "this is not how a Redis server answers: " + ended.message();
     const bool plain = !settings_.tls && settings_.unix_socket.empty();
     return "the server closed the connection before it answered" +
-           std::string(plain ? "; it may expect TLS (rediss://)" : "");
+           std::string(plain ? "; it may expect TLS (rediss://), or be a proxy without RESP3" : "");
 }
 
 } // namespace leasehold::redis_store

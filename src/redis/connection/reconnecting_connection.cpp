@@ -8,11 +8,29 @@
 #include <boost/asio/post.hpp>
 #include <boost/redis/error.hpp>
 
+#include <cstddef>
 #include <exception>
 #include <new>
 #include <utility>
 
 namespace leasehold::redis_store {
+namespace {
+
+/// The server's text in the log of a failed attempt; empty: none.
+std::string_view words_of_server(std::string_view log)
+{
+    if (const std::string_view known = find_words(log); !known.empty())
+        return known;
+    // Some proxies send errors without a code.
+    constexpr std::string_view before = "Setup request execution failed: ";
+    const std::size_t at = log.find(before);
+    if (at == log.npos)
+        return {};
+    const std::string_view rest = log.substr(at + before.size());
+    return hello_rejection(rest).empty() ? std::string_view() : rest.substr(0, rest.find('\n'));
+}
+
+} // namespace
 
 reconnecting_connection::reconnecting_connection(environment& from,
                                                  const asio::any_io_executor& strand,
@@ -118,9 +136,15 @@ void reconnecting_connection::on_end(error_code error)
         return;
     // The server's text, if it refused to set the connection up, is only in the log.
     const std::string_view said = reset_reason_ ? std::string_view(reset_words_)
-                                                : find_words(complaints_);
-    const std::string trouble = said.empty() ? connection_->trouble(error) : std::string();
-    observer_->on_lost(reason(error, said), said.empty() ? trouble : said);
+                                                : words_of_server(complaints_);
+    const std::string rejected = reset_reason_ ? std::string() : hello_rejection(said);
+    if (!rejected.empty()) {
+        observer_->on_lost(errc::not_supported, rejected);
+    }
+    else {
+        const std::string trouble = said.empty() ? connection_->trouble(error) : std::string();
+        observer_->on_lost(reason(error, said), said.empty() ? trouble : said);
+    }
     if (observer_ == nullptr)
         return;
     const clock::duration pause = next_pause_ ? clock::duration(*next_pause_)

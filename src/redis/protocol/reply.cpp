@@ -182,6 +182,20 @@ bool is_login_rejected(std::string_view text)
                        [&](std::string_view each) { return text.starts_with(each); });
 }
 
+std::string hello_rejection(std::string_view text)
+{
+    const auto has = [&](auto... any) { return ((text.find(any) != text.npos) || ...); };
+    // A missing right to HELLO, and a missing password, are other errors.
+    const bool rejected = text.starts_with("NOPROTO") ||
+                          (classify(text) != errc::permission_denied && has("HELLO", "hello")) ||
+                          (has("unknown command", "unsupported command") &&
+                           !has("SELECT", "select"));
+    if (!rejected)
+        return {};
+    std::string made(text.substr(0, text.find(", with args")));
+    return made += " (HELLO is rejected: the server, or a proxy before it, does not support RESP3)";
+}
+
 bool is_read_only(std::string_view text)
 {
     const known* code = code_of(text);

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_REDIS_PROTOCOL_REPLY_HPP
 #define LEASEHOLD_SRC_REDIS_PROTOCOL_REPLY_HPP
 
+#include <leasehold/detail/export.hpp>
 #include <leasehold/error.hpp>
 
 #include <boost/container/small_vector.hpp>
@@ -48,6 +49,11 @@ bool is_not_serving(std::string_view text);
 
 /// Whether it is the reply of a server that rejects the user or the password, or requires them.
 bool is_login_rejected(std::string_view text);
+
+/// The text of a server, or of a proxy before it, that rejects HELLO because it does not support
+/// RESP3, with this reason. Without the arguments of HELLO, because servers before Redis 6 repeat
+/// them, and one is the password. Empty: `text` is another error.
+LEASEHOLD_REDIS_EXPORT std::string hello_rejection(std::string_view text);
 
 /// Whether it is the reply of a server that was a master and is not any more.
 bool is_read_only(std::string_view text);
