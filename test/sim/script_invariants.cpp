@@ -144,7 +144,8 @@ std::string script_invariants::after_grant(const lock_effect& effect)
 std::string script_invariants::after_group(const message& said)
 {
     for (std::size_t i = 0; i < group_.size(); ++i) {
-        const auto& [asked, before] = group_[i];
+        const lock_request& asked = group_[i].first;
+        const std::vector<std::string>& before = group_[i].second;
         const std::vector<std::string> now = holders(asked.name);
         const bool by_holder = std::any_of(group_.begin(), group_.end(), [&](const auto& each) {
             return each.first.name == asked.name && contains(before, each.first.owner);

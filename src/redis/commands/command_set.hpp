@@ -127,7 +127,7 @@ public:
         return false;
     }
     /// Writes that script. Its answer has a number for each release: 1 freed, 0 nothing was done,
-    /// and `leave` must follow.
+    /// and `slow_release` must follow.
     virtual call release_all(const release_group& asked, boost::redis::request& to)
     {
         static_cast<void>(asked);
@@ -135,7 +135,7 @@ public:
         return {};
     }
     /// Writes the slow path of such a release.
-    virtual call leave(const release_request& asked, boost::redis::request& to)
+    virtual call slow_release(const release_request& asked, boost::redis::request& to)
     {
         static_cast<void>(asked);
         static_cast<void>(to);

@@ -69,7 +69,7 @@ public:
                  boost::redis::request& to) override;
     [[nodiscard]] bool groups(const release_request& asked) const override;
     call release_all(const release_group& asked, boost::redis::request& to) override;
-    call leave(const release_request& asked, boost::redis::request& to) override
+    call slow_release(const release_request& asked, boost::redis::request& to) override
     {
         return queue_.release(asked, 0, to);
     }

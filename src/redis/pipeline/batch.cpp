@@ -206,7 +206,7 @@ command& batch::go_on(const batch& from, command& asked, command_set& keys)
 void batch::leave(release_group& group, std::size_t index, command_set& keys)
 {
     const std::size_t begin = begin_command(false);
-    const call made = keys.leave(group.request(index), request);
+    const call made = keys.slow_release(group.request(index), request);
     add(std::move(group.handler(index)), made, begin, false);
 }
 
