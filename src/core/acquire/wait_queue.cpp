@@ -97,15 +97,6 @@ void wait_queue::enqueue(lock_op& op)
     }
 }
 
-void wait_queue::remove(lock_op& op)
-{
-    BOOST_ASSERT(op.place == this && context().in_turn());
-    timer_queue::cancel(op);
-    op.place = nullptr;
-    queue_.erase(op);
-    --context().counts.waiting;
-}
-
 void wait_queue::fail(lock_op& op, error_code why)
 {
     const boost::intrusive_ptr<lock_op> last(&op, false); // the reference of the queue
@@ -192,15 +183,6 @@ void wait_queue::release(ownership& held, const outcome_op_ptr& op)
         held.stop.emit(asio::cancellation_type::terminal);
     on_leaving();
     releases().leave(held, {.waiting = op, .notify = this});
-}
-
-void wait_queue::detach(ownership& held)
-{
-    const ownership_ptr leaving(&held);
-    held.end_released(context());
-    held.stop.emit(asio::cancellation_type::terminal);
-    on_leaving();
-    on_left(nullptr, {}, {});
 }
 
 void wait_queue::on_kept_alive(ownership& held, error_code why)

@@ -233,7 +233,14 @@ public:
 
 private:
     void release(ownership& held, const outcome_op_ptr& op) override;
-    void detach(ownership& held) override;
+    void detach(ownership& held) override
+    {
+        const ownership_ptr leaving(&held);
+        held.end_released(context());
+        held.stop.emit(asio::cancellation_type::terminal);
+        on_leaving();
+        on_left(nullptr, {}, {});
+    }
     void on_kept_alive(ownership& held, error_code why) override;
     bool hand_off(ownership& held);
     void grant(ownership& held, std::uint64_t fence, bool handed_off);
@@ -282,7 +289,14 @@ private:
         return op.explained() || context().observed();
     }
     [[nodiscard]] details_ptr explain(const lock_op& op, error_code error) const noexcept;
-    void remove(lock_op& op);
+    void remove(lock_op& op)
+    {
+        BOOST_ASSERT(op.place == this && context().in_turn());
+        timer_queue::cancel(op);
+        op.place = nullptr;
+        queue_.erase(op);
+        --context().counts.waiting;
+    }
     void queue_left();
 
     lock_queues& all_;
