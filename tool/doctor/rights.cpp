@@ -75,6 +75,7 @@ void add_native(const std::string& key, std::vector<use>& to)
     for (command_words words : {
              command_words{"set", key, "value", "NX", "PX", "1000"},
              {"incrby", "leasehold:fence", "1"},
+             {"mget", key},
          })
         to.push_back({std::move(words)});
     add_kill(to);
