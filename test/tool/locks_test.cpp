@@ -2,7 +2,7 @@
 #include "tool/terminal_session.hpp"
 #include "tool/tool_runs.hpp"
 
-#include "locks/lock_breaker.hpp"
+#include "redis/lock_breaker.hpp"
 #include "watch/lock_changes.hpp"
 
 #include "support/client_thread.hpp"

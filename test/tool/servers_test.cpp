@@ -1,4 +1,5 @@
 // The connections of the tool to servers.
+#include "interruption.hpp"
 #include "server/servers.hpp"
 
 #include "support/cluster_deployment.hpp"

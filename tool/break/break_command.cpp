@@ -1,7 +1,6 @@
 #include "break_command.hpp"
 
 #include "exit_code.hpp"
-#include "locks/lock_breaker.hpp"
 #include "locks/lock_command.hpp"
 #include "locks/lock_text.hpp"
 #include "message.hpp"
@@ -71,8 +70,7 @@ public:
         const std::string& key = only_key(given);
         if (owner_.empty())
             throw usage_error("--owner is missing; 'leasehold inspect' shows it");
-        servers where = open();
-        const break_result done = break_lock(where, key, owner_);
+        const break_result done = open()->break_lock(key, owner_);
         if (json())
             print(json_of(key, done) + "\n");
         else

@@ -2,7 +2,6 @@
 
 #include "exit_code.hpp"
 #include "locks/lock_command.hpp"
-#include "locks/lock_reader.hpp"
 #include "locks/lock_text.hpp"
 #include "message.hpp"
 #include "terminal.hpp"
@@ -38,8 +37,7 @@ public:
     int run(const command_line::words& given) override
     {
         const std::string& key = only_key(given);
-        servers where = open();
-        const auto lock = lock_reader(where).look(key);
+        const auto lock = open()->look(key);
         if (json()) {
             json_writer out;
             if (lock)

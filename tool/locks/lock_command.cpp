@@ -1,6 +1,5 @@
 #include "lock_command.hpp"
 
-#include "lock_reader.hpp"
 #include "url_option.hpp"
 
 #include <utility>
@@ -14,11 +13,6 @@ lock_command::lock_command(std::string usage, std::string about, std::string jso
     options().flag("--json", std::move(json_help), json_);
 }
 
-servers lock_command::open()
-{
-    return servers(context_, read_url(url_));
-}
-
 const std::string& lock_command::only_key(const command_line::words& given)
 {
     if (given.arguments.empty())
@@ -26,8 +20,8 @@ const std::string& lock_command::only_key(const command_line::words& given)
     if (given.arguments.size() > 1 || !given.command.empty())
         throw usage_error("there are several arguments; only one KEY is allowed");
     const std::string& key = given.arguments.front();
-    if (key.empty() || is_reserved(key))
-        throw usage_error("KEY is '" + key + "'; it must be the name of a lock");
+    if (key.empty())
+        throw usage_error("KEY is ''; it must be the name of a lock");
     return key;
 }
 

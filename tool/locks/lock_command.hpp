@@ -2,23 +2,23 @@
 #define LEASEHOLD_TOOL_LOCKS_LOCK_COMMAND_HPP
 
 #include "command.hpp"
-
-#include "server/servers.hpp"
+#include "lock_admin.hpp"
 
 #include <boost/asio/io_context.hpp>
 
+#include <memory>
 #include <string>
 
 namespace leasehold::tool {
 
-/// The common part of commands that read locks: `--url`, `--json`, and the servers.
+/// The common part of commands that read locks: `--url`, `--json`, and the locks.
 class lock_command : public command
 {
 protected:
     lock_command(std::string usage, std::string about, std::string json_help);
 
-    /// @throws usage_error, unreachable, refused
-    [[nodiscard]] servers open();
+    /// @throws usage_error
+    [[nodiscard]] std::unique_ptr<lock_admin> open() { return make_admin(context_, url_); }
     [[nodiscard]] bool json() const noexcept { return json_; }
     [[nodiscard]] const std::string& url() const noexcept { return url_; }
 

@@ -2,7 +2,6 @@
 
 #include "exit_code.hpp"
 #include "locks/lock_command.hpp"
-#include "locks/lock_reader.hpp"
 #include "locks/lock_text.hpp"
 #include "message.hpp"
 #include "terminal.hpp"
@@ -48,8 +47,7 @@ public:
     int run(const command_line::words& given) override
     {
         const std::string names = pattern(given);
-        servers where = open();
-        const lock_list all = lock_reader(where).list(names);
+        const lock_list all = open()->list(names);
         std::string text;
         if (json()) {
             json_writer out;

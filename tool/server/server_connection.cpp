@@ -1,5 +1,7 @@
 #include "server_connection.hpp"
 
+#include "interruption.hpp"
+
 #include "redis/config/credentials.hpp"
 #include "redis/connection/settings.hpp"
 #include "redis/protocol/reply.hpp"
@@ -30,22 +32,6 @@ namespace leasehold::tool {
 namespace asio = boost::asio;
 using steady = std::chrono::steady_clock;
 using socket_type = asio::generic::stream_protocol::socket;
-
-/// Tells the calls of a context to end.
-class interruption : public asio::execution_context::service
-{
-public:
-    using key_type = interruption;
-    inline static asio::execution_context::id id;
-
-    explicit interruption(asio::execution_context& owner) : asio::execution_context::service(owner)
-    {}
-
-    bool asked = false;
-
-private:
-    void shutdown() override {}
-};
 
 namespace {
 
@@ -88,12 +74,7 @@ struct server_connection::state
     using tls_stream = asio::ssl::stream<socket_type&>;
 
     state(asio::io_context& of, const connection_settings& with, std::string called)
-        : context(of),
-          interrupts(asio::use_service<interruption>(of)),
-          settings(with),
-          name(std::move(called)),
-          socket(of),
-          resolver(of)
+        : context(of), settings(with), name(std::move(called)), socket(of), resolver(of)
     {}
 
     [[noreturn]] void fail(const std::string& why)
@@ -123,7 +104,7 @@ struct server_connection::state
     template <class Start>
     outcome wait_for(Start start)
     {
-        if (interrupts.asked)
+        if (is_interrupted(context))
             throw interrupted();
         const auto ended = std::make_shared<outcome>();
         start(handler{ended});
@@ -131,7 +112,7 @@ struct server_connection::state
         while (!ended->done) {
             if (context.run_one_until(deadline) == 0 && steady::now() >= deadline)
                 break;
-            if (interrupts.asked) {
+            if (is_interrupted(context)) {
                 error_code ignored;
                 socket.close(ignored);
                 throw interrupted();
@@ -259,7 +240,6 @@ struct server_connection::state
     }
 
     asio::io_context& context;
-    interruption& interrupts;
     connection_settings settings;
     std::string name;
     socket_type socket;
@@ -371,16 +351,6 @@ bool server_connection::is_open() const noexcept
 const std::string& server_connection::name() const noexcept
 {
     return state_->name;
-}
-
-void interrupt(asio::io_context& context)
-{
-    asio::use_service<interruption>(context).asked = true;
-}
-
-bool is_interrupted(asio::io_context& context)
-{
-    return asio::use_service<interruption>(context).asked;
 }
 
 } // namespace leasehold::tool

@@ -3,6 +3,7 @@
 
 #include "redis/config/address.hpp"
 
+#include "failures.hpp"
 #include "resp.hpp"
 
 #include <leasehold/redis.hpp>
@@ -12,30 +13,11 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace leasehold::tool {
-
-/// A server cannot be reached, or does not reply in time. The text names the server.
-struct unreachable : std::runtime_error
-{
-    using std::runtime_error::runtime_error;
-};
-
-/// A server rejects a required command. The text names the server and has its reply.
-struct refused : std::runtime_error
-{
-    using std::runtime_error::runtime_error;
-};
-
-/// A signal has ended the wait for a reply.
-struct interrupted : std::runtime_error
-{
-    interrupted() : std::runtime_error("interrupted") {}
-};
 
 /// The settings of a connection other than the address.
 struct connection_settings
@@ -88,11 +70,6 @@ private:
     struct state;
     std::unique_ptr<state> state_;
 };
-
-/// Ends the calls of all connections of a context, from a handler that the context runs. These and
-/// later calls throw `interrupted`.
-void interrupt(boost::asio::io_context& context);
-[[nodiscard]] bool is_interrupted(boost::asio::io_context& context);
 
 using redis_store::name_of;
 

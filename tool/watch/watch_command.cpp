@@ -1,10 +1,11 @@
 #include "watch_command.hpp"
 
 #include "exit_code.hpp"
+#include "failures.hpp"
 #include "full_screen.hpp"
+#include "interruption.hpp"
 #include "lock_changes.hpp"
 #include "locks/lock_command.hpp"
-#include "locks/lock_reader.hpp"
 #include "locks/lock_text.hpp"
 #include "message.hpp"
 #include "terminal.hpp"
@@ -19,6 +20,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -59,14 +61,12 @@ public:
     int run(const command_line::words& given) override;
 
 private:
-    [[nodiscard]] lock_list look();
     void show(const lock_list& seen);
     void print_changes(const lock_list& seen);
     void rest();
 
     std::string names_;
     milliseconds pause_{1'000};
-    std::optional<servers> servers_;
     std::optional<full_screen> screen_;
     lock_changes changes_;
     std::vector<std::string> problems_; ///< The last that were reported.
@@ -85,12 +85,13 @@ int watch_command::run(const command_line::words& given)
     // If the reader of the output has ended, the write fails instead.
     std::signal(SIGPIPE, SIG_IGN);
     try {
-        lock_list seen = look();
+        const std::unique_ptr<lock_admin> locks = open();
+        lock_list seen = locks->list(names_);
         if (!seen.complete && seen.locks.empty() && !seen.problems.empty())
             throw unreachable(seen.problems.front()); // a wrong URL is reported at once
         if (!json() && writes_to_terminal())
             screen_.emplace();
-        for (;; seen = look()) {
+        for (;; seen = locks->list(names_)) {
             screen_ ? show(seen) : print_changes(seen);
             rest();
         }
@@ -103,25 +104,6 @@ int watch_command::run(const command_line::words& given)
     }
     screen_.reset();
     return success;
-}
-
-lock_list watch_command::look()
-{
-    try {
-        if (!servers_)
-            servers_.emplace(open());
-        lock_list seen = lock_reader(*servers_).list(names_);
-        // Another server may be the master now.
-        if (!seen.problems.empty() && !servers_->is_quorum())
-            servers_.reset();
-        return seen;
-    }
-    catch (const unreachable& failed) {
-        return {{}, {failed.what()}, false};
-    }
-    catch (const refused& failed) {
-        return {{}, {failed.what()}, false};
-    }
 }
 
 void watch_command::show(const lock_list& seen)

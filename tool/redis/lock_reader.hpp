@@ -1,8 +1,7 @@
-#ifndef LEASEHOLD_TOOL_LOCKS_LOCK_READER_HPP
-#define LEASEHOLD_TOOL_LOCKS_LOCK_READER_HPP
+#ifndef LEASEHOLD_TOOL_REDIS_LOCK_READER_HPP
+#define LEASEHOLD_TOOL_REDIS_LOCK_READER_HPP
 
-#include "lock_state.hpp"
-
+#include "locks/lock_admin.hpp"
 #include "server/servers.hpp"
 
 #include <functional>
@@ -13,14 +12,6 @@
 #include <vector>
 
 namespace leasehold::tool {
-
-/// The locks that were read.
-struct lock_list
-{
-    std::vector<lock_state> locks{};     ///< By name.
-    std::vector<std::string> problems{}; ///< Failed queries, with the reasons.
-    bool complete = true; ///< No lock is missing: enough members of a quorum answered.
-};
 
 /// Reads locks of all layouts, and changes nothing.
 class lock_reader

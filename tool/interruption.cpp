@@ -1,0 +1,36 @@
+#include "interruption.hpp"
+
+namespace leasehold::tool {
+
+namespace asio = boost::asio;
+
+namespace {
+
+class interruption : public asio::execution_context::service
+{
+public:
+    using key_type = interruption;
+    inline static asio::execution_context::id id;
+
+    explicit interruption(asio::execution_context& owner) : asio::execution_context::service(owner)
+    {}
+
+    bool asked = false;
+
+private:
+    void shutdown() override {}
+};
+
+} // namespace
+
+void interrupt(asio::io_context& context)
+{
+    asio::use_service<interruption>(context).asked = true;
+}
+
+bool is_interrupted(asio::io_context& context)
+{
+    return asio::use_service<interruption>(context).asked;
+}
+
+} // namespace leasehold::tool
