@@ -10,6 +10,7 @@
 #include <leasehold/error.hpp>
 #include <leasehold/extras/metrics.hpp>
 #include <leasehold/lease.hpp>
+#include <leasehold/log_observer.hpp>
 #include <leasehold/make_store.hpp>
 #include <leasehold/memory.hpp>
 #include <leasehold/mutex.hpp>

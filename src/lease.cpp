@@ -54,6 +54,7 @@ void release_in_background(lease_state_ptr given) noexcept
 void detach_in_background(lease_state_ptr given) noexcept
 {
     client_state& client = client_of(*given);
+    given->use();
     given->detach(); // first: a shutdown that is faster than the strand must not release it
     if (given->released() || client.gone())
         return;
@@ -81,6 +82,7 @@ void start_release(void_handler&& handler, lease of)
     lease_state_ptr given = std::move(of.state_);
     if (!given)
         return complete_without_lease(std::move(handler));
+    given->use();
     client_state& client = client_of(*given);
     if (client.gone())
         return;
@@ -102,6 +104,7 @@ void start_wait_lost(void_handler&& handler, lease_state_ptr given)
 {
     if (!given)
         return complete_without_lease(std::move(handler));
+    given->use();
     client_state& client = client_of(*given);
     if (client.gone())
         return;
@@ -120,7 +123,10 @@ void start_wait_lost(void_handler&& handler, lease_state_ptr given)
 
 bool lease::valid() const noexcept
 {
-    if (!state_ || !state_->active())
+    if (!state_)
+        return false;
+    state_->use();
+    if (!state_->active())
         return false;
     const detail::client_state& client = detail::client_of(*state_);
     return !client.gone() &&
@@ -129,29 +135,41 @@ bool lease::valid() const noexcept
 
 clock::time_point lease::deadline() const noexcept
 {
-    return state_ ? state_->held->valid_until() : clock::time_point();
+    if (!state_)
+        return {};
+    state_->use();
+    return state_->held->valid_until();
 }
 
 std::uint64_t lease::fence() const noexcept
 {
-    return state_ ? state_->fence : 0;
+    if (!state_)
+        return 0;
+    state_->use();
+    return state_->fence;
 }
 
 owner lease::share_owner() const
 {
     if (!state_)
         return {};
+    state_->use();
     state_->held->share();
     return {std::string(state_->held->owner), state_->fence};
 }
 
 std::string lease::name() const
 {
-    return state_ ? state_->held->spec->name : std::string();
+    if (!state_)
+        return {};
+    state_->use();
+    return state_->held->spec->name;
 }
 
 asio::any_io_executor lease::get_executor() const noexcept
 {
+    if (state_)
+        state_->use();
     return detail::executor_of(state_);
 }
 

@@ -4,6 +4,7 @@
 #include <leasehold/detail/fwd.hpp>
 #include <leasehold/detail/initiation.hpp>
 #include <leasehold/error.hpp>
+#include <leasehold/log_observer.hpp>
 #include <leasehold/make_store.hpp>
 #include <leasehold/observer.hpp>
 #include <leasehold/store.hpp>
@@ -78,20 +79,22 @@ class client
 public:
     /// @param executor The executor over which the client runs a strand of its own.
     /// @param url      The store, as for `make_store`.
-    /// @param observer Is notified of events. May be null.
+    /// @param observer Is notified of events. By default, problems are written to standard error.
+    ///     Null: no observer, and nothing is written. To keep the lines beside another observer,
+    ///     use `observer_group`.
     /// @throws boost::system::system_error As `make_store`.
     LEASEHOLD_EXPORT client(asio::any_io_executor executor, std::string_view url,
-                            std::shared_ptr<observer> observer = {});
+                            std::shared_ptr<observer> observer = log_to_stderr());
 
     /// Constructs a client of a store, as `make_redis_store` makes it. A store serves one client.
     /// @throws boost::system::system_error `errc::invalid_option` if `store` is null.
     LEASEHOLD_EXPORT client(asio::any_io_executor executor, std::shared_ptr<store> store,
-                            std::shared_ptr<observer> observer = {});
+                            std::shared_ptr<observer> observer = log_to_stderr());
 
     /// Constructs a client on the executor of a context: `client(io_context, …)`.
     template <class Context, class Where>
         requires std::convertible_to<Context&, asio::execution_context&>
-    client(Context& context, Where&& where, std::shared_ptr<observer> watching = {})
+    client(Context& context, Where&& where, std::shared_ptr<observer> watching = log_to_stderr())
         : client(asio::any_io_executor(context.get_executor()), std::forward<Where>(where),
                  std::move(watching))
     {}

@@ -39,6 +39,12 @@ public:
 
     virtual ~observer() = default;
 
+    /// Whether it needs the problems only: `suspect_expiry`, `renewal_late`, `lost`, `long_wait`,
+    /// `long_wait_ended`, `unused`, `connected`, `store_error` and `disconnected`. The client then
+    /// calls no other function, so that operations without a problem do no work for the observer.
+    /// Read once, by the constructor of the client.
+    [[nodiscard]] virtual bool only_problems() const noexcept { return false; }
+
     /// An acquiring operation has reached the queue of the name. One `acquired` or `not_acquired`
     /// with the same name follows. Not called for an operation that is rejected because the client
     /// does not run.
@@ -71,6 +77,27 @@ public:
     /// @param remaining Its TTL; negative if it never expires.
     virtual void waiting(std::string_view /*name*/,
                          std::chrono::milliseconds /*remaining*/) noexcept
+    {}
+
+    /// An acquiring operation has waited for 0.9 seconds. Called for the first waiter of the name
+    /// in this client, at most about once a second for each name: for a new wait, and again if
+    /// `why` or the holder has changed. Not called for reentrant acquisitions.
+    /// @param why       `errc::held`, or the error of the store: see `mutex`. Without a reply to
+    ///     the first request: `errc::outcome_unknown`.
+    /// @param waited    Since the call of the operation.
+    /// @param remaining If the lock is held: the TTL that is left if the holder does not renew.
+    ///     Zero if unknown. Negative if the lock never expires.
+    /// @param details   The server and its reply, the holder. Valid during the call.
+    virtual void long_wait(std::string_view /*name*/, error_code /*why*/, duration /*waited*/,
+                           std::chrono::milliseconds /*remaining*/,
+                           const diagnostics& /*details*/) noexcept
+    {}
+
+    /// The wait that `long_wait` reported has ended.
+    /// @param why    No error if the lock was acquired.
+    /// @param waited Since the call of the operation.
+    virtual void long_wait_ended(std::string_view /*name*/, error_code /*why*/,
+                                 duration /*waited*/) noexcept
     {}
 
     /// The TTL of a lock that this client waits for does not decrease, or is longer than a lease
@@ -110,6 +137,15 @@ public:
     /// @param held Since the grant.
     virtual void released(std::string_view /*name*/, std::uint64_t /*fence*/,
                           duration /*held*/) noexcept
+    {}
+
+    /// A lease was destroyed within 200 microseconds after the grant, without a call of any of its
+    /// functions. Probably it was never kept in a variable, as in `co_await m.async_lock();`. A
+    /// correct program with such short work causes it, too. Called before `released`. Not called
+    /// for `lease::async_release`, for `lease::detach`, or for `with_lock`.
+    /// @param held Since the grant.
+    virtual void unused(std::string_view /*name*/, std::uint64_t /*fence*/,
+                        duration /*held*/) noexcept
     {}
 
     /// The store granted a lock that this client released to the first waiter in the queue, in

@@ -5,6 +5,7 @@
 #include <leasehold/error.hpp>
 #include <leasehold/observer.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,13 @@ public:
     explicit observer_group(std::vector<std::shared_ptr<observer>> members)
         : members_(std::move(members))
     {}
+
+    /// Whether this is so for every member.
+    [[nodiscard]] bool only_problems() const noexcept override
+    {
+        return std::all_of(members_.begin(), members_.end(),
+                           [](const auto& one) { return one->only_problems(); });
+    }
 
     /// Forwards the event to each member.
     /// @{
@@ -54,6 +62,16 @@ public:
     {
         each([&](observer& one) { one.waiting(name, remaining); });
     }
+    void long_wait(std::string_view name, error_code why, duration waited,
+                   std::chrono::milliseconds remaining,
+                   const diagnostics& details) noexcept override
+    {
+        each([&](observer& one) { one.long_wait(name, why, waited, remaining, details); });
+    }
+    void long_wait_ended(std::string_view name, error_code why, duration waited) noexcept override
+    {
+        each([&](observer& one) { one.long_wait_ended(name, why, waited); });
+    }
     void suspect_expiry(std::string_view name,
                         std::chrono::milliseconds remaining) noexcept override
     {
@@ -77,6 +95,10 @@ public:
     void released(std::string_view name, std::uint64_t fence, duration held) noexcept override
     {
         each([&](observer& one) { one.released(name, fence, held); });
+    }
+    void unused(std::string_view name, std::uint64_t fence, duration held) noexcept override
+    {
+        each([&](observer& one) { one.unused(name, fence, held); });
     }
     void granted_next(std::string_view name) noexcept override
     {

@@ -19,6 +19,8 @@ inline void tell_every_event(observer& to)
     to.began("order:1");
     to.answered(store_request::acquire, 2ms, {});
     to.waiting("order:1", 10s);
+    to.long_wait("order:1", errc::held, 1s, 9s, details);
+    to.long_wait_ended("order:1", errc::timed_out, 2s);
     to.suspect_expiry("order:1", 10s);
     to.contended("order:1", "0a1b2c3d", 120ms);
     to.acquired("order:1", 1, 120ms, false);
@@ -28,6 +30,7 @@ inline void tell_every_event(observer& to)
     to.answered(store_request::renew, 3ms, errc::store_refused);
     to.began("order:2");
     to.acquired("order:2", 2, 7ms, true);
+    to.unused("order:2", 2, 40us);
     to.released("order:2", 2, 40ms);
     to.answered(store_request::release, 1ms, {});
     to.granted_next("order:2");

@@ -26,11 +26,14 @@ public:
         acquired,
         not_acquired,
         waiting,
+        long_wait,
+        long_wait_ended,
         suspect_expiry,
         renewed,
         renewal_late,
         lost,
         released,
+        unused,
         granted_next,
         answered,
         store_error,
@@ -115,6 +118,18 @@ public:
     {
         add({kind::waiting, std::string(name), 0, {}, remaining});
     }
+    void long_wait(std::string_view name, error_code code, duration waited,
+                   std::chrono::milliseconds remaining,
+                   const diagnostics& details) noexcept override
+    {
+        event seen{kind::long_wait, std::string(name), 0, code, waited, false, details};
+        seen.left = remaining;
+        add(std::move(seen));
+    }
+    void long_wait_ended(std::string_view name, error_code code, duration waited) noexcept override
+    {
+        add({kind::long_wait_ended, std::string(name), 0, code, waited});
+    }
     void suspect_expiry(std::string_view name,
                         std::chrono::milliseconds remaining) noexcept override
     {
@@ -140,6 +155,10 @@ public:
     void released(std::string_view name, std::uint64_t fence, duration held) noexcept override
     {
         add({kind::released, std::string(name), fence, {}, held});
+    }
+    void unused(std::string_view name, std::uint64_t fence, duration held) noexcept override
+    {
+        add({kind::unused, std::string(name), fence, {}, held});
     }
     void granted_next(std::string_view name) noexcept override
     {

@@ -1,6 +1,7 @@
 #include "core/acquire/acquire_attempt.hpp"
 
 #include "base/mutant.hpp"
+#include "core/acquire/long_wait.hpp"
 #include "core/diagnostics/failure_details.hpp"
 
 #include <boost/assert.hpp>
@@ -67,7 +68,9 @@ void acquire_attempt::send(const terms& asked)
 {
     terms_ = asked;
     sent_ = context_.turn_time();
-    context_.timers.schedule(*this, sent_ + budget(spec->options));
+    const clock::duration limit = budget(spec->options);
+    context_.timers.schedule(
+        *this, sent_ + (context_.informed() ? std::min(limit, long_wait::limit) : limit));
     ++context_.counts.acquires_sent;
     window_.sent();
     context_.locks().async_acquire(
@@ -223,6 +226,10 @@ void acquire_attempt::expired()
     if (held_)
         return tell_held();
     BOOST_ASSERT(listener_ != nullptr && !orphan_);
+    if (const auto end = sent_ + budget(spec->options); context_.turn_time() < end) {
+        context_.timers.schedule(*this, end);
+        return listener_->on_slow();
+    }
     orphan_ = orphan(runs_until());
     std::exchange(listener_, nullptr)->on_answer(*this, errc::outcome_unknown, {});
 }

@@ -42,6 +42,9 @@ public:
         virtual void on_answer(acquire_attempt& attempt, error_code failed,
                                const acquire_reply& reply) = 0;
 
+        /// There is no reply yet, and the wait becomes long. Only if there is an observer.
+        virtual void on_slow() {}
+
     protected:
         ~listener() = default;
     };

@@ -165,7 +165,8 @@ void polling_contender::held(const acquire_reply& reply)
     queue_.on_held(reply);
     if (queue_.wanted()) {
         if (doubt_.of(reply.remaining, queue_.first()->options.lease_time, context_.turn_time()))
-            context_.tell([&](observer& o) { o.suspect_expiry(queue_.name(), reply.remaining); });
+            context_.tell_problem(
+                [&](observer& o) { o.suspect_expiry(queue_.name(), reply.remaining); });
         watch();
     }
     perform(machine_.held(reply.remaining, queue_.wanted(), context_.random));

@@ -243,7 +243,8 @@ void queued_contender::held_by_other(const acquire_reply& reply)
                               doubt_.of(remaining_, queue_.first()->options.lease_time,
                                         context_.turn_time());
         if (doubtful)
-            context_.tell([&](observer& o) { o.suspect_expiry(queue_.name(), remaining_); });
+            context_.tell_problem(
+                [&](observer& o) { o.suspect_expiry(queue_.name(), remaining_); });
         restless_ = doubtful || reply.may_miss_grant;
     }
     watch(reply.queued && reply.published && position_ < watching_waiters && queue_.wanted() &&

@@ -63,7 +63,7 @@ void wait_queue::enqueue(lock_op& op)
     turn_context& r = context();
     op.sent_before = requests_ - (under_way_ ? 1 : 0);
     const bool for_ever = op.limit == clock::duration::max();
-    if (!for_ever || explains(op))
+    if (!for_ever || explains(op) || r.informed())
         op.begin(r.turn_time());
     r.tell([&](observer& o) { o.began(name()); });
     if (const error_code why = r.refusal(name(), op.once()))
@@ -95,13 +95,14 @@ void wait_queue::enqueue(lock_op& op)
     else if (!asks()) {
         contend();
     }
+    watch_wait();
 }
 
 void wait_queue::fail(lock_op& op, error_code why)
 {
     const boost::intrusive_ptr<lock_op> last(&op, false); // the reference of the queue
     const details_ptr details = explain(op, why);
-    remove(op);
+    remove(op, why);
     refuse(op, why, details);
     queue_left();
 }
@@ -114,10 +115,8 @@ void wait_queue::refuse(lock_op& op, error_code why, const details_ptr& details)
     });
 }
 
-details_ptr wait_queue::explain(const lock_op& op, error_code error) const noexcept
+details_ptr wait_queue::details_of(const lock_op& op, error_code error) const noexcept
 {
-    if (!explains(op))
-        return nullptr;
     const details_ptr said = online() ? last_details_ : context().trouble_details(name());
     return make_details(context(), {.name = name(),
                                     .error = error,
@@ -146,17 +145,18 @@ void wait_queue::complete_cancelled()
 void wait_queue::fail_once(error_code why)
 {
     queue_.each_try([&](lock_op& each) { fail(each, why); });
+    watch_wait();
 }
 
-void wait_queue::limit_reached(lock_op& op)
+error_code wait_queue::reason(const lock_op& op) const noexcept
 {
     if (last_error_)
-        return fail(op, last_error_);
+        return last_error_;
     if (!online())
-        return fail(op, errc::store_unavailable);
+        return errc::store_unavailable;
     if (taken_ && !op.once())
-        return fail(op, errc::timed_out);
-    fail(op, waits_for_window() ? errc::store_unavailable : errc::outcome_unknown);
+        return errc::timed_out;
+    return waits_for_window() ? errc::store_unavailable : errc::outcome_unknown;
 }
 
 void wait_queue::queue_left()
@@ -221,12 +221,11 @@ bool wait_queue::hand_off(ownership& held)
     return true;
 }
 
-/// Completes the first waiter with a lease.
 void wait_queue::grant(ownership& held, std::uint64_t fence, bool handed_off)
 {
     lock_op& first = queue_.front();
     const boost::intrusive_ptr<lock_op> last(&first, false); // the reference of the queue
-    remove(first);
+    remove(first, {});
     held.grant(context(), first.done, fence, first.since, handed_off);
 }
 
@@ -329,7 +328,8 @@ void wait_queue::send(acquire_window& there, const owner_id& owner, bool again)
 {
     under_way_ = new acquire_attempt(context(), releases(), there, *this, first(), owner, {});
     ++requests_;
-    under_way_->send({.needs_holder = queue_.explained() || context().observed(),
+    const bool told = context().observed() || (context().informed() && patient());
+    under_way_->send({.needs_holder = queue_.explained() || told,
                       .patient = patient(),
                       .queues = context().traits().queues,
                       .again = again});
@@ -419,6 +419,8 @@ void wait_queue::on_held(const acquire_reply& reply)
     LEASEHOLD_PROBE2(waiting, name().c_str(), reply.remaining.count());
     context().tell([&](observer& o) { o.waiting(name(), reply.remaining); });
     fail_once(errc::held);
+    if (long_wait_)
+        long_wait_->held(reply.remaining);
 }
 
 void wait_queue::on_refused(error_code why, const details_ptr& details)

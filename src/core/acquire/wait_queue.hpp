@@ -4,6 +4,7 @@
 #include "base/name_map.hpp"
 #include "core/acquire/acquire_attempt.hpp"
 #include "core/acquire/acquire_window.hpp"
+#include "core/acquire/long_wait.hpp"
 #include "core/async/operation.hpp"
 #include "core/lease/ownership.hpp"
 #include "core/lease/watchdog.hpp"
@@ -160,7 +161,11 @@ public:
     void complete_cancelled();
 
     /// The wait has reached its limit: completes it with the most precise error.
-    void limit_reached(lock_op& op);
+    void limit_reached(lock_op& op) { fail(op, reason(op)); }
+
+    /// The error of a wait that would reach its limit now.
+    [[nodiscard]] error_code reason(const lock_op& op) const noexcept;
+    [[nodiscard]] details_ptr details_of(const lock_op& op, error_code error) const noexcept;
 
     void wakeup();
     void notified(std::string_view owner);
@@ -195,6 +200,7 @@ public:
     [[nodiscard]] bool wanted() const noexcept { return !queue_.empty(); }
     /// Whether a waiter waits longer than one try.
     [[nodiscard]] bool patient() const noexcept { return queue_.patient(); }
+    [[nodiscard]] const lock_op& first_waiter() noexcept { return queue_.front(); }
     /// The name and options of the first waiter.
     [[nodiscard]] const spec_ptr& first() noexcept { return queue_.front().spec; }
     /// Whether a lock acquired under `spec` may serve the first waiter.
@@ -272,6 +278,9 @@ private:
     void on_room(acquire_window& there) override;
     void on_answer(acquire_attempt& attempt, error_code failed,
                    const acquire_reply& reply) override;
+    void on_slow() override { watch_wait(); }
+    /// Reports the wait to the observer if it becomes long.
+    void watch_wait();
     void granted(acquire_attempt& attempt, const acquire_reply& reply);
     void failed(acquire_attempt& attempt, error_code why, const acquire_reply& reply);
 
@@ -288,14 +297,19 @@ private:
     {
         return op.explained() || context().observed();
     }
-    [[nodiscard]] details_ptr explain(const lock_op& op, error_code error) const noexcept;
-    void remove(lock_op& op)
+    [[nodiscard]] details_ptr explain(const lock_op& op, error_code error) const noexcept
+    {
+        return explains(op) ? details_of(op, error) : nullptr;
+    }
+    void remove(lock_op& op, error_code why)
     {
         BOOST_ASSERT(op.place == this && context().in_turn());
         timer_queue::cancel(op);
         op.place = nullptr;
         queue_.erase(op);
         --context().counts.waiting;
+        if (long_wait_)
+            long_wait_->ended(op, why);
     }
     void queue_left();
 
@@ -304,6 +318,7 @@ private:
     std::variant<std::monostate, std::unique_ptr<queued_contender>,
                  std::unique_ptr<polling_contender>>
         contender_;
+    std::unique_ptr<long_wait> long_wait_;
     acquire_attempt_ptr under_way_; ///< The outstanding request.
     std::uint32_t requests_ = 0;    ///< The number so far.
     waiters<lock_op> queue_;
@@ -387,6 +402,12 @@ inline void wait_queue::on_rest()
 {
     if (!std::exchange(noted_, true))
         all_.check(*this);
+}
+
+inline void wait_queue::watch_wait()
+{
+    if (context().informed() && !queue_.empty())
+        long_wait::watch(*this, long_wait_);
 }
 
 inline void wait_queue::enter_window()

@@ -13,6 +13,7 @@
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <utility>
 
@@ -63,6 +64,17 @@ public:
         return detached_.load(std::memory_order_relaxed);
     }
 
+    /// A lease that is destroyed sooner after its grant, and was not used, was probably never kept.
+    static constexpr clock::duration no_use = std::chrono::microseconds(200);
+
+    /// Called when the program uses its lease, or ends it other than by destroying it.
+    void use() noexcept
+    {
+        if (!used()) // another thread may read the same cache line
+            used_.store(true, std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool used() const noexcept { return used_.load(std::memory_order_relaxed); }
+
     // On the strand.
     /// The reason of a loss; no error if the lease was released.
     [[nodiscard]] error_code loss() const noexcept;
@@ -106,6 +118,7 @@ private:
     std::atomic<std::int16_t> ended_ = running; ///< Written on the strand.
     std::atomic<bool> abandoned_ = false;
     std::atomic<bool> detached_ = false;
+    std::atomic<bool> used_ = false;
     boost::intrusive::list<wait_op, boost::intrusive::constant_time_size<false>> waits_;
 };
 

@@ -45,6 +45,8 @@ void ownership::end_released(turn_context& client)
     ++client.counts.released;
     const auto time = client.turn_time() - ending->since;
     LEASEHOLD_PROBE3(released, spec->name.c_str(), ending->fence, probed(time));
+    if (time < lease_state::no_use && !ending->used())
+        client.tell_problem([&](observer& o) { o.unused(spec->name, ending->fence, time); });
     client.tell([&](observer& o) { o.released(spec->name, ending->fence, time); });
 }
 
@@ -56,7 +58,7 @@ void ownership::end_lost(turn_context& client, errc reason)
     --client.counts.held;
     // A shutdown has no cause in the store, and does not count as a loss.
     const bool shut_down = reason == errc::shut_down;
-    const bool explained = !shut_down && (client.observed() || ending->explained());
+    const bool explained = !shut_down && (client.informed() || ending->explained());
     const details_ptr details = explained ? loss_details(client, reason) : nullptr;
     ending->end_lost(reason, details);
     if (!shut_down)
@@ -64,7 +66,7 @@ void ownership::end_lost(turn_context& client, errc reason)
     const auto time = client.turn_time() - ending->since;
     LEASEHOLD_PROBE4(lost, spec->name.c_str(), ending->fence, probed(time),
                      static_cast<int>(reason));
-    client.tell(
+    client.tell_problem(
         [&](observer& o) { o.lost(spec->name, ending->fence, time, reason, shown(details)); });
 }
 

@@ -380,7 +380,7 @@ void watchdog::failed(ownership& held, error_code why, details_ptr details, cloc
     held.life.failed(now);
     schedule(held);
     ++context_.counts.renewals_failed;
-    context_.tell([&](observer& o) {
+    context_.tell_problem([&](observer& o) {
         o.renewal_late(held.spec->name, held.current() ? held.current()->fence : 0, why,
                        held.life.deadline() - now);
     });

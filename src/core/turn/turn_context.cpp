@@ -64,6 +64,7 @@ turn_context::turn_context(const asio::any_io_executor& executor, std::shared_pt
       handler_executor_(strand(executor).executor()),
       inner_executor_(executor),
       observer_(std::move(watching)),
+      observer_of_all_(observer_ && !observer_->only_problems() ? observer_.get() : nullptr),
       time_(std::move(time)),
       uuid_(make_id(*time_, random)),
       generation_(fork_generation())

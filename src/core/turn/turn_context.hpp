@@ -293,11 +293,21 @@ public:
     /// The prefix of all of its owners.
     [[nodiscard]] const std::string& uuid() const noexcept { return uuid_; }
 
-    /// Whether there is an observer.
-    [[nodiscard]] bool observed() const noexcept { return observer_ != nullptr; }
+    /// Whether there is an observer of all events.
+    [[nodiscard]] bool observed() const noexcept { return observer_of_all_ != nullptr; }
+    /// Whether there is an observer of problems, and maybe of all events.
+    [[nodiscard]] bool informed() const noexcept { return observer_ != nullptr; }
 
     template <class F>
     void tell(F&& f) const
+    {
+        if (observer_of_all_ != nullptr)
+            std::forward<F>(f)(*observer_of_all_);
+    }
+
+    /// Calls a function of those that `observer::only_problems` lists.
+    template <class F>
+    void tell_problem(F&& f) const
     {
         if (observer_)
             std::forward<F>(f)(*observer_);
@@ -392,7 +402,8 @@ private:
     asio::any_io_executor executor_;
     asio::any_io_executor handler_executor_;
     asio::any_io_executor inner_executor_;
-    std::shared_ptr<observer> observer_;
+    const std::shared_ptr<observer> observer_;
+    observer* const observer_of_all_; ///< Null if it needs problems only.
     std::unique_ptr<time_source> time_;
     std::string uuid_;
     std::uint64_t owners_ = 0;
