@@ -27,8 +27,11 @@ void long_wait::expired()
     if (now < first.since + limit)
         return client.timers.schedule(*this, first.since + limit);
     client.timers.schedule(*this, now + limit);
-    const error_code limited = queue_.reason(first);
-    const error_code why = limited == errc::timed_out ? error_code(errc::held) : limited;
+    error_code why = queue_.reason(first);
+    if (why == errc::timed_out)
+        why = errc::held;
+    else if (const error_code trouble = client.refusal(queue_.name(), true); trouble)
+        why = trouble; // more precise, if the queue was created without a connection
     const details_ptr details = queue_.details_of(first, why);
     const diagnostics& known = shown(details);
     if (reported_ == &first && why_ == why && holder_ == known.holder)
