@@ -197,6 +197,11 @@ public:
                        "Acquire reentrantly the locks of the 'leasehold run' that this\n"
                        "one runs in, as given in the environment.",
                        reenter_);
+        options().flag("--quiet",
+                       "Do not report a long wait for the locks. Without this option,\n"
+                       "the server, the cause and the holder are reported within a\n"
+                       "second.",
+                       settings_.quiet);
         options().flag("--verbose", "Report waits, held locks and late renewals.",
                        settings_.verbose);
         options().notes(notes);
@@ -217,6 +222,8 @@ int run_command::run(const command_line::words& given)
 {
     if (no_wait_ && settings_.wait)
         throw usage_error("--wait and --no-wait exclude each other");
+    if (settings_.quiet && settings_.verbose)
+        throw usage_error("--quiet and --verbose exclude each other");
     if (no_wait_)
         settings_.wait = milliseconds(0);
     settings_.keys = given.arguments;

@@ -463,7 +463,7 @@ void supervisor::keep_explaining()
 
 void supervisor::tell_reason()
 {
-    if (reported_reasons_.insert(reason_).second)
+    if (!settings_.quiet && reported_reasons_.insert(reason_).second)
         say("waiting for " + in_quotes(waits_for_) + ": " + reason_);
 }
 
