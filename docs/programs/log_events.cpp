@@ -68,6 +68,11 @@ asio::awaitable<void> lose(leasehold::client& locks, leasehold::memory_space& sp
 int main()
 try {
     asio::io_context context;
+    // [sink]
+    const auto problems = std::make_shared<leasehold::log_observer>(
+        [](std::string_view line) { std::clog << "locks: " << line << '\n'; });
+    const leasehold::client logged(context, "memory:", problems);
+    // [/sink]
     // [client]
     const auto watching = std::make_shared<log>();
     const auto space = std::make_shared<leasehold::memory_space>();

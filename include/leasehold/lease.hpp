@@ -45,7 +45,8 @@ concept token_argument = !std::same_as<std::remove_cvref_t<Token>, diagnostics>;
 /// release is retried until the store answers, until the TTL has passed, or until the client ends.
 /// If another lease of the owner or a pending renewal may have extended the TTL, the TTL is no
 /// limit. `async_release` does the same and reports the result. `co_await m.async_lock();` without
-/// a variable acquires and releases at once. clang warns about it, g++ does not.
+/// a variable acquires and releases at once. clang warns about it, g++ does not. The default
+/// observer of a client reports it: see `observer::unused`.
 /// @par Threads
 /// `valid`, `deadline`, `fence` and `share_owner` may be called from any thread, also during
 /// operations of the lease. Do not move or destroy the object concurrently with any other use of

@@ -84,8 +84,8 @@ public:
     {
         end();
         std::string all(65536, '\0');
-        all.resize(static_cast<std::size_t>(std::max<ssize_t>(
-            ::read(ends_[0], all.data(), all.size()), 0)));
+        all.resize(static_cast<std::size_t>(
+            std::max<ssize_t>(::read(ends_[0], all.data(), all.size()), 0)));
         return all;
     }
 
@@ -283,7 +283,8 @@ BOOST_AUTO_TEST_CASE(work_of_with_lock_and_explicit_release_write_nothing_by_def
         for (int i = 0; i < 100; ++i) {
             bool done = false;
             with_lock(
-                m, [&] { return asio::post(lab.context, asio::append(asio::deferred, error_code())); },
+                m,
+                [&] { return asio::post(lab.context, asio::append(asio::deferred, error_code())); },
                 [&](error_code) { done = true; });
             lab.until([&] { return done; });
             BOOST_TEST(lab.release(lab.take(m)) == error_code());

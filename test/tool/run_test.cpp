@@ -224,6 +224,7 @@ BOOST_AUTO_TEST_CASE(invalid_argument_is_named)
     refused({"--shell=yes", "stock", "--", "true"}, "--shell takes no value");
     refused({"--frob", "stock", "--", "true"}, "unknown option '--frob'; allowed: --url, ");
     refused({"--wait", "1s", "--no-wait", "stock", "--", "true"}, "exclude each other");
+    refused({"--quiet", "--verbose", "stock", "--", "true"}, "exclude each other");
     refused({"--term-before", "120%", "stock", "--", "true"}, "--term-before is '120%'");
     refused({"--term-before", "60%", "stock", "--", "true"}, "at most half of --lease");
     refused({"--kill-before", "20%", "stock", "--", "true"}, "shorter than --term-before");
@@ -665,6 +666,20 @@ BOOST_AUTO_TEST_CASE(wait_is_explained_by_the_holder)
     BOOST_TEST(next->wait().code == 0);
     // Each reason is printed once.
     BOOST_TEST(said().find('\n') == said().size() - 1, said());
+}
+
+BOOST_AUTO_TEST_CASE(wait_with_quiet_is_not_explained)
+{
+    const auto holder = start({"stock", "--", "sh", "-c", "echo ready; read done"});
+    holder->expect("ready");
+    process waiting({"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", tool, "run", "--url",
+                     server.unix_url(), "--quiet", "--wait", "1500ms", "stock", "--", "true"});
+    // Only the error at the end of the wait.
+    BOOST_TEST(waiting.read_line().value_or("").starts_with("leasehold: server "));
+    BOOST_TEST(!waiting.read_line().has_value());
+    BOOST_TEST(waiting.wait().code == 75);
+    holder->write_line("");
+    BOOST_TEST(holder->wait().code == 0);
 }
 
 BOOST_AUTO_TEST_CASE(wait_is_explained_by_the_failure_of_the_store)

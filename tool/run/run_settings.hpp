@@ -24,7 +24,7 @@ struct run_settings
     std::chrono::milliseconds term_before{};         ///< Before the deadline.
     std::chrono::milliseconds kill_before{};
     std::map<std::string, owner> owners{}; ///< The owners of keys to acquire reentrantly.
-    bool quiet = false; ///< Without reports of long waits.
+    bool quiet = false;                    ///< Without reports of long waits.
     bool verbose = false;
 };
 
