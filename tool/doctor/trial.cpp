@@ -49,7 +49,7 @@ void try_lock(const redis_config& where, const std::string& key, findings& to)
     asio::io_context context;
     redis_config quiet = where;
     quiet.client_info = false; // leaves nothing on the server
-    client locks(context, make_redis_store(quiet));
+    client locks(context, make_redis_store(quiet), nullptr);
     locks.async_run(asio::detached);
     std::exception_ptr failed;
     asio::co_spawn(context, attempt(locks, key),
