@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 
 namespace boost::redis {
 class connection;
@@ -26,7 +27,7 @@ namespace leasehold {
 ///
 /// Push messages of a connection have one receiver, the application. So wake-ups need a second
 /// connection, which is made from `wakeups` when the first waiter appears. `wakeups` also sets the
-/// layout of the keys and the timeouts.
+/// layout and the prefix of the keys, and the timeouts.
 ///
 /// If a server sends data that is not the Redis protocol, the store closes its own connections. The
 /// application's connection behaves as its version of Boost.Redis does: 1.92 may end the process
@@ -43,9 +44,13 @@ namespace leasehold {
 
 /// Makes the same store without wake-ups: waiters poll with backoff, and at the latest when the TTL
 /// of the holder ends.
+/// @param prefix As in `redis_config`.
+/// @throws boost::system::system_error `errc::invalid_option` if `connection` is null, or if
+///     `prefix` is invalid.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::shared_ptr<store> make_redis_store(
     std::shared_ptr<boost::redis::connection> connection,
-    redis_config::key_layout layout = redis_config::key_layout::native);
+    redis_config::key_layout layout = redis_config::key_layout::native,
+    std::string_view prefix = {});
 
 namespace detail {
 

@@ -30,6 +30,7 @@ namespace leasehold {
 ///  - `timeout`, `health_check`, `reconnect` (milliseconds), `client_info` (`on`, `off`), and
 ///    `layout` (`native`, `redisson`; on `redlock:` `quorum` instead)
 ///  - `password_file` (a file with the password, instead of a password in the URL)
+///  - `prefix` (of all keys and channels; not with `layout=redisson`)
 ///  - `redlock:`, `layout=redisson`: `fence_retention` (seconds, or `forever`)
 ///  - over TLS: `ca` (a file of trusted certificates; default: the system's), `cert` and `key`
 ///    (files of a client certificate and its key), `verify` (`full`, `none`; default `full`)
@@ -182,6 +183,20 @@ struct LEASEHOLD_REDIS_EXPORT redis_config
         redisson, ///< As Redisson, byte for byte: shares names with Java services.
     };
     key_layout layout = key_layout::native; ///< The form of the locks in keys.
+
+    /// The prefix of every key and channel of the library, for example `app:`. Several tenants then
+    /// share a server: a user with `~app:* &app:*` can use all locks of this prefix and no others.
+    /// The key of the lock `stock` is `app:stock`. Its name stays `stock` in the program, in errors
+    /// and for observers; only texts of a server contain the key. Fences are drawn for each prefix.
+    ///
+    /// All clients of a name must use the same prefix. No prefix may begin with the prefix of
+    /// another tenant: with `a` and `ab`, the lock `bx` of the first is the lock `x` of the second.
+    /// For the same reason, clients without a prefix must not use names that begin with one.
+    ///
+    /// Range: at most 64 printable ASCII characters, without spaces and `*?[]{}\`. It neither
+    /// begins with `leasehold:` nor is its beginning. Empty with `layout=redisson`: Redisson knows
+    /// no prefix, so use names that begin with it. Default: empty.
+    std::string prefix;
 
     /// Time for which the fence counter of a name is kept after the last grant. Only with
     /// `layout=redisson` and with a quorum. `forever`, or 1 s to 10 years. With `forever`, names

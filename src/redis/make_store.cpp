@@ -3,6 +3,7 @@
 #include "redis/cluster/cluster_store.hpp"
 #include "redis/pipeline/owned_transport.hpp"
 #include "redis/pipeline/shared_transport.hpp"
+#include "redis/prefixed_store.hpp"
 #include "redis/redlock/quorum_store.hpp"
 #include "redis/redlock/redis_member.hpp"
 #include "redis/server/server_store.hpp"
@@ -29,9 +30,9 @@ std::shared_ptr<store> make_quorum(const redis_config& settings,
         std::move(members), settings.quorum != 0 ? settings.quorum : n / 2 + 1, from->make_time());
 }
 
-} // namespace
-
-std::shared_ptr<store> make_store(const redis_config& settings, std::shared_ptr<environment> from)
+/// Makes a store whose names are keys.
+std::shared_ptr<store> make_key_store(const redis_config& settings,
+                                      std::shared_ptr<environment> from)
 {
     if (settings.kind == redis_config::deployment::quorum)
         return make_quorum(settings, from);
@@ -40,14 +41,21 @@ std::shared_ptr<store> make_store(const redis_config& settings, std::shared_ptr<
     return make_server_store(make_owned_transport(settings, from), settings, false, settings, from);
 }
 
+} // namespace
+
+std::shared_ptr<store> make_store(const redis_config& settings, std::shared_ptr<environment> from)
+{
+    return with_prefix(settings.prefix, make_key_store(settings, std::move(from)));
+}
+
 std::shared_ptr<store> make_store(std::shared_ptr<request_channel> connection,
                                   const asio::any_io_executor& executor, const redis_config& limits,
                                   bool wakeups, std::shared_ptr<environment> from)
 {
-    auto way = make_shared_transport(std::move(connection), executor, limits.reconnect,
-                                     from->make_time());
-    return make_server_store(std::move(way), limits, true,
-                             wakeups ? std::optional(limits) : std::nullopt, from);
+    auto way = make_shared_transport(std::move(connection), executor, limits, from->make_time());
+    return with_prefix(limits.prefix,
+                       make_server_store(std::move(way), limits, true,
+                                         wakeups ? std::optional(limits) : std::nullopt, from));
 }
 
 } // namespace leasehold::redis_store

@@ -85,10 +85,12 @@ std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection
 }
 
 std::shared_ptr<store> make_redis_store(std::shared_ptr<boost::redis::connection> connection,
-                                        redis_config::key_layout layout)
+                                        redis_config::key_layout layout, std::string_view prefix)
 {
     redis_config settings;
     settings.layout = layout;
+    settings.prefix = prefix;
+    check(settings);
     return adopt(std::move(connection), settings, false);
 }
 

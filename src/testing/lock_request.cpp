@@ -337,7 +337,7 @@ std::vector<lock_request> releases_of(words group)
 std::uint32_t fences_drawn_by(words command) noexcept
 {
     return command.size() == 3 && command[0] == "INCRBY" &&
-                   command[1] == redis_store::native::fence_key
+                   command[1] == redis_store::native_keys().fence()
                ? integer<std::uint32_t>(command[2])
                : 0;
 }

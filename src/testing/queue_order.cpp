@@ -14,8 +14,9 @@ queue_order::queue_order(keyspace& of, std::string_view name, std::int64_t now, 
                          const std::function<bool(std::string_view channel)>& subscribed)
     : data_(of), name_(name)
 {
-    redis_store::native::queue_key(name, queue_key_);
-    redis_store::native::waiters_key(name, waiters_key_);
+    const redis_store::native_keys keys;
+    keys.queue(name, queue_key_);
+    keys.waiters(name, waiters_key_);
     queue_before_ = queue();
     holder_before_ = holder();
     was_free_ = holder_before_.empty() && !data_.exists(name_);
@@ -24,9 +25,9 @@ queue_order::queue_order(keyspace& of, std::string_view name, std::int64_t now, 
         namespace native = redis_store::native;
         const std::string_view client = native::client_of(native::owner_of(each));
         if (in_cluster)
-            native::grant_channel_in(redis_store::slot_of(name), client, channel);
+            keys.grants_in(redis_store::slot_of(name), client, channel);
         else
-            native::grant_channel(client, channel);
+            keys.grants(client, channel);
         before_.push_back(presence_of(each, now, subscribed(channel)));
     }
 }

@@ -391,7 +391,7 @@ bool server_state::is_in_already(const lock_request& asked)
         if (asked.of_member)
             return holder(asked.name) == asked.owner &&
                    (asked.entry.empty() ||
-                    redis.data.hget(quorum::entries_key(asked.name),
+                    redis.data.hget(quorum::member_keys().entries(asked.name),
                                     "e:" + std::string(asked.entry)) != nullptr);
         if (asked.layout == redis_config::key_layout::redisson) {
             std::string field(asked.owner);
@@ -402,7 +402,7 @@ bool server_state::is_in_already(const lock_request& asked)
         if (holder(asked.name) != asked.owner)
             return false;
         std::string key;
-        redis_store::native::entries_key(asked.name, key);
+        redis_store::native_keys().entries(asked.name, key);
         return asked.entry.empty() || redis.data.hget(key, asked.entry) != nullptr;
     }
     catch (const command_error&) {
@@ -656,10 +656,10 @@ bool server_state::release_externally(std::string_view n, std::string_view value
 bool server_state::is_member()
 {
     refresh();
-    const std::string* const run = redis.data.hget(quorum::record_key, "run");
+    const std::string* const run = redis.data.hget(quorum::member_keys().record(), "run");
     if (!accepts() || run == nullptr || *run != redis.run_id)
         return false;
-    const std::string* const until = redis.data.hget(quorum::record_key, "until");
+    const std::string* const until = redis.data.hget(quorum::member_keys().record(), "until");
     return until != nullptr && std::stoll(*until) * 1000 <= time_us();
 }
 
@@ -668,7 +668,7 @@ bool server_state::first_is_in(std::string_view n)
     const std::string owner = holder(n);
     if (owner.empty())
         return false;
-    const std::string entries = quorum::entries_key(n);
+    const std::string entries = quorum::member_keys().entries(n);
     const std::string* const whose = redis.data.hget(entries, "owner");
     return whose == nullptr || *whose != std::string(quorum::mark) + owner ||
            redis.data.hget(entries, "e:") != nullptr;
@@ -726,7 +726,7 @@ std::vector<std::string> server_state::queue_of(std::string_view n)
 {
     refresh();
     std::string key;
-    redis_store::native::queue_key(n, key);
+    redis_store::native_keys().queue(n, key);
     std::vector<std::string> owners;
     if (const keyspace::items* const all = redis.data.list(key))
         for (const std::string& each : *all)

@@ -40,7 +40,7 @@ bool is_redirection(std::string_view error)
 std::string_view client_listening_at(std::string_view channel)
 {
     std::string prefix;
-    redis_store::native::grant_channel({}, prefix);
+    redis_store::native_keys().grants({}, prefix);
     if (!channel.starts_with(prefix))
         return {};
     channel.remove_prefix(prefix.size());
@@ -622,7 +622,7 @@ void simulated_connection::state::inject(std::string_view name)
     const char* const kind = server_.cluster != nullptr ? "smessage" : "message";
     for (const std::string& channel : stream_->channels) {
         const std::string_view client = client_listening_at(channel);
-        if (channel == release || channel == quorum::release_channel(name))
+        if (channel == release || channel == quorum::member_keys().releases(name))
             stream_->inject(message::strings(message::type::push, {kind, channel, "0"}));
         else if (!client.empty())
             stream_->inject(message::strings(message::type::push,

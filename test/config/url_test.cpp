@@ -64,25 +64,25 @@ struct scheme
 
 // Each kind of URL, up to its parameters.
 const scheme schemes[] = {
-    {"redis://h",
-     "timeout, health_check, reconnect, fence_retention, layout, client_info, password_file"},
-    {"rediss://h",
-     "timeout, health_check, reconnect, fence_retention, layout, client_info, password_file, ca, "
-     "cert, key, verify"},
-    {"unix:///s",
-     "timeout, health_check, reconnect, fence_retention, layout, client_info, password_file, db"},
-    {"redis+sentinel://h/m",
-     "timeout, health_check, reconnect, fence_retention, layout, client_info, password_file, "
-     "sentinel_user, sentinel_password, sentinel_password_file"},
+    {"redis://h", "timeout, health_check, reconnect, fence_retention, layout, client_info, "
+                  "password_file, prefix"},
+    {"rediss://h", "timeout, health_check, reconnect, fence_retention, layout, client_info, "
+                   "password_file, prefix, ca, "
+                   "cert, key, verify"},
+    {"unix:///s", "timeout, health_check, reconnect, fence_retention, layout, client_info, "
+                  "password_file, prefix, db"},
+    {"redis+sentinel://h/m", "timeout, health_check, reconnect, fence_retention, layout, "
+                             "client_info, password_file, prefix, "
+                             "sentinel_user, sentinel_password, sentinel_password_file"},
     {"valkeys+sentinel://h/m", "timeout, health_check, reconnect, fence_retention, layout, "
-                               "client_info, password_file, ca, cert, key, "
+                               "client_info, password_file, prefix, ca, cert, key, "
                                "verify, sentinel_user, sentinel_password, sentinel_password_file"},
-    {"redis+cluster://h",
-     "timeout, health_check, reconnect, fence_retention, layout, client_info, password_file"},
+    {"redis+cluster://h", "timeout, health_check, reconnect, fence_retention, layout, client_info, "
+                          "password_file, prefix"},
     {"rediss+cluster://h", "timeout, health_check, reconnect, fence_retention, layout, "
-                           "client_info, password_file, ca, cert, key, verify"},
-    {"redlock://a,b,c",
-     "timeout, health_check, reconnect, fence_retention, quorum, client_info, password_file"},
+                           "client_info, password_file, prefix, ca, cert, key, verify"},
+    {"redlock://a,b,c", "timeout, health_check, reconnect, fence_retention, quorum, client_info, "
+                        "password_file, prefix"},
     {"memory:n", "fence_retention"},
 };
 

@@ -96,8 +96,8 @@ void check_commands(const std::string& name)
     std::string fence, channel, line, waiters;
     redis_store::fence_key(name, fence);
     redis_store::release_channel(name, channel);
-    redis_store::native::queue_key(name, line);
-    redis_store::native::waiters_key(name, waiters);
+    redis_store::native_keys().queue(name, line);
+    redis_store::native_keys().waiters(name, waiters);
     redis_store::redisson_commands keys(12ms);
     batch first;
     first.add(store::acquire_handler(), [&](boost::redis::request& to) {

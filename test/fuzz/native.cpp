@@ -231,7 +231,7 @@ private:
             const bool by_script = verb.starts_with("EVAL");
             const std::string& key = words.at(by_script ? 3 : 1).text;
             request* of = nullptr;
-            if (verb != "CLIENT" && key != redis_store::native::fence_key) {
+            if (verb != "CLIENT" && key != redis_store::native_keys().fence()) {
                 of = requests_.at(key.substr(0, key.find('.'))).get();
                 of->became.push_back({verb, words.back().text == "GET", {}});
                 if (each.made.draws)

@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(every_reply_to_a_release_is_read)
                 });
             const words& asked = f.all.calls.back().second;
             BOOST_TEST(asked.at(7) == "e");
-            BOOST_TEST(asked.at(8) == (quiet ? "" : quorum::release_channel("stock")));
+            BOOST_TEST(asked.at(8) == (quiet ? "" : quorum::member_keys().releases("stock")));
             if (!expected) {
                 BOOST_TEST((failed == errc::outcome_unknown));
                 continue;
@@ -434,7 +434,7 @@ BOOST_AUTO_TEST_CASE(unreachable_member_is_reported_with_its_error)
 BOOST_AUTO_TEST_CASE(releases_of_watched_names_are_reported)
 {
     member_fixture f;
-    const std::string channel = quorum::release_channel("stock");
+    const std::string channel = quorum::member_keys().releases("stock");
     f.call([&] { f.made->watch("stock"); });
     f.poll();
     BOOST_TEST_REQUIRE(!f.all.subscribed.empty());
@@ -447,7 +447,7 @@ BOOST_AUTO_TEST_CASE(releases_of_watched_names_are_reported)
     f.push(to, {"message", channel});
     f.push(to, {"pmessage", channel, "40:7"});
     f.push(to, {"unsubscribe", channel, "0"});
-    f.push(to, {"message", quorum::release_channel("other"), "40:7"});
+    f.push(to, {"message", quorum::member_keys().releases("other"), "40:7"});
     f.push(to, {"message", "x", "40:7"});
     BOOST_TEST(f.heard.size() == sensible);
     BOOST_TEST((f.heard == words{"watching stock", "stock ':7' 40", "stock 'none' 0"}));

@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(replies_decide_whether_a_client_note_is_written_again)
 
 BOOST_AUTO_TEST_CASE(every_field_of_a_client_note_is_read)
 {
-    note_reading reading(client_of_all);
+    note_reading reading({}, client_of_all);
     BOOST_TEST(reading.key() == key_of_all);
     const std::array<std::string, note_reading::fields> names = {"host", "pid", "program", "since",
                                                                  "version"};
@@ -206,12 +206,12 @@ BOOST_AUTO_TEST_CASE(every_field_of_a_client_note_is_read)
 BOOST_AUTO_TEST_CASE(invalid_or_long_fields_of_a_client_note_are_cut)
 {
     for (const char* const number : {"", "x", "1x", " 1", "-1", "0", "99999999999999999999"}) {
-        note_reading reading(client_of_all);
+        note_reading reading({}, client_of_all);
         reading.take(1, std::array{text(number)});
         reading.take(3, std::array{text(number)});
         BOOST_TEST(reading.found().empty(), number);
     }
-    note_reading reading(client_of_all);
+    note_reading reading({}, client_of_all);
     reading.take(0, std::array{text(std::string(300, 'h'))});
     reading.take(2, std::array{text(std::string(256, 'p'))});
     BOOST_TEST(reading.found().host == std::string(256, 'h'));

@@ -148,15 +148,15 @@ BOOST_AUTO_TEST_CASE(all_keys_of_a_name_share_its_slot)
         const slot_number slot = slot_of(name);
         std::string key;
         const auto is_there = [&](const std::string& made) { return slot_of(made) == slot; };
-        native::queue_key(name, key);
+        native_keys().queue(name, key);
         BOOST_TEST(is_there(key), name);
-        native::waiters_key(name, key);
+        native_keys().waiters(name, key);
         BOOST_TEST(is_there(key), name);
-        native::entries_key(name, key);
+        native_keys().entries(name, key);
         BOOST_TEST(is_there(key), name);
-        native::fence_key_in(slot, key);
+        native_keys().fence_in(slot, key);
         BOOST_TEST(is_there(key), name);
-        native::grant_channel_in(slot, "5e0f8c21-3a1c", key);
+        native_keys().grants_in(slot, "5e0f8c21-3a1c", key);
         BOOST_TEST(is_there(key), name);
     }
 }
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(different_names_have_different_keys)
     std::set<std::string> seen;
     for (const char* name : {"a", "{a}", "{a}b", "b{a}", "{}a", "{}", "{", "7", "{7}"}) {
         std::string key;
-        native::queue_key(name, key);
+        native_keys().queue(name, key);
         BOOST_TEST(seen.insert(key).second, name);
     }
 }

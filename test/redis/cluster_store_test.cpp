@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(channel_resubscribed_before_its_unsubscription_receives_mes
 
     cluster_fixture grants("native");
     grants.all.answer = &cluster_fixture::all_wait;
-    native::grant_channel_in(0, "client", channel);
+    native_keys().grants_in(0, "client", channel);
     grants.acquire(name);
     const auto to = grants.all.subscribed.back().first;
     grants.push(to, {"ssubscribe", channel, "1"});
@@ -330,7 +330,7 @@ BOOST_AUTO_TEST_CASE(grant_channel_is_unsubscribed_after_a_while_without_waiters
     cluster_fixture f("native");
     f.all.answer = &cluster_fixture::all_wait;
     std::string channel;
-    native::grant_channel_in(0, "client", channel);
+    native_keys().grants_in(0, "client", channel);
     f.acquire(name_in(0));
     BOOST_TEST_REQUIRE(f.acquired.size() == 1u);
     BOOST_TEST(f.acquired[0].second.queued);
@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(waiter_queued_before_its_subscription_polls_again)
     for (const bool by_release : {false, true}) {
         cluster_fixture f("native");
         std::string first;
-        native::grant_channel_in(1, "client", first);
+        native_keys().grants_in(1, "client", first);
         f.all.answer = [](const std::string&, const words& asked) {
             if (asked[1] == of_native().acquire.sha)
                 return numbers({0, 5'000, 0, 0, server_time});
@@ -364,7 +364,7 @@ BOOST_AUTO_TEST_CASE(waiter_queued_before_its_subscription_polls_again)
 
         const std::string name = name_in(0);
         std::string channel;
-        native::grant_channel_in(0, "client", channel);
+        native_keys().grants_in(0, "client", channel);
         if (by_release)
             f.release(name, "client:2");
         else
@@ -511,7 +511,7 @@ BOOST_AUTO_TEST_CASE(message_without_owner_or_name_is_no_grant)
     cluster_fixture f("native");
     f.all.answer = &cluster_fixture::all_wait;
     std::string channel;
-    native::grant_channel_in(0, "client", channel);
+    native_keys().grants_in(0, "client", channel);
     f.acquire(name_in(0));
     const auto to = f.all.subscribed.back().first;
     f.push(to, {"ssubscribe", channel, "1"});
@@ -745,7 +745,7 @@ BOOST_AUTO_TEST_CASE(unsubscribed_channel_can_be_subscribed_again)
 
     cluster_fixture grants("native");
     grants.all.answer = &cluster_fixture::all_wait;
-    native::grant_channel_in(0, "client", channel);
+    native_keys().grants_in(0, "client", channel);
     for (int i = 1; i <= 3; ++i) {
         grants.acquire(name);
         BOOST_TEST(times(grants, "a SSUBSCRIBE " + channel) >= i);

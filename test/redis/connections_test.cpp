@@ -291,7 +291,7 @@ struct shared_fixture : transport_fixture
 {
     shared_fixture()
     {
-        open(make_shared_transport(std::make_shared<given_connection>(side), strand, 100ms,
+        open(make_shared_transport(std::make_shared<given_connection>(side), strand, settings,
                                    time.make_source()));
     }
 };

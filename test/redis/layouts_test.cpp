@@ -809,7 +809,7 @@ BOOST_AUTO_TEST_SUITE(lock_presence)
 namespace {
 
 constexpr auto redisson = redis_config::key_layout::redisson;
-constexpr auto native_keys = redis_config::key_layout::native;
+constexpr auto native_layout = redis_config::key_layout::native;
 const std::string owner_of_a = "11111111-1111-1111-1111-111111111111:1";
 
 renewal of_a(std::string_view entry)
@@ -821,18 +821,18 @@ template <class Write>
 words asked_by(Write write, redis_config::key_layout keys, std::string_view entry)
 {
     boost::redis::request to;
-    write(keys, of_a(entry), to);
+    write(key_form{keys}, of_a(entry), to);
     return words_in(to);
 }
 
-void prolong_by_name(redis_config::key_layout keys, const renewal& held, boost::redis::request& to)
+void prolong_by_name(const key_form& of, const renewal& held, boost::redis::request& to)
 {
-    prolong(keys, held, false, to);
+    prolong(of, held, false, to);
 }
 
-void prolong_by_text(redis_config::key_layout keys, const renewal& held, boost::redis::request& to)
+void prolong_by_text(const key_form& of, const renewal& held, boost::redis::request& to)
 {
-    prolong(keys, held, true, to);
+    prolong(of, held, true, to);
 }
 
 } // namespace
@@ -843,14 +843,14 @@ BOOST_AUTO_TEST_CASE(presence_check_reads_the_lock_or_the_reentrant_acquisition)
                boost::test_tools::per_element());
     BOOST_TEST(asked_by(ask_for, redisson, "e") == (words{"HEXISTS", "a", owner_of_a + "/e"}),
                boost::test_tools::per_element());
-    BOOST_TEST(asked_by(ask_for, native_keys, "") == (words{"GET", "a"}),
+    BOOST_TEST(asked_by(ask_for, native_layout, "") == (words{"GET", "a"}),
                boost::test_tools::per_element());
-    const words of_entry = asked_by(ask_for, native_keys, "e");
+    const words of_entry = asked_by(ask_for, native_layout, "e");
     BOOST_TEST_REQUIRE(of_entry.size() == 3u);
     BOOST_TEST(of_entry[0] == "HEXISTS");
     BOOST_TEST(of_entry[2] == "e");
     BOOST_TEST(of_entry[1] ==
-               asked_by(prolong_by_name, native_keys, "e").at(4)); // the key of the entries
+               asked_by(prolong_by_name, native_layout, "e").at(4)); // the key of the entries
 }
 
 BOOST_AUTO_TEST_CASE(renewal_by_script_hash_names_lock_and_acquisition)
@@ -862,7 +862,7 @@ BOOST_AUTO_TEST_CASE(renewal_by_script_hash_names_lock_and_acquisition)
                    (words{"EVALSHA", renew_script().sha, "1", "a", owner_of_a + "/e", "10000"}),
                boost::test_tools::per_element());
     for (const char* const entry : {"", "e"}) {
-        const words said = asked_by(prolong_by_name, native_keys, entry);
+        const words said = asked_by(prolong_by_name, native_layout, entry);
         BOOST_TEST_REQUIRE(said.size() == 8u);
         BOOST_TEST(said[1] == of_native().renew.sha);
         BOOST_TEST(said[2] == "2");
@@ -875,7 +875,7 @@ BOOST_AUTO_TEST_CASE(renewal_by_script_hash_names_lock_and_acquisition)
 
 BOOST_AUTO_TEST_CASE(renewal_by_script_text_needs_no_cached_script)
 {
-    for (const redis_config::key_layout keys : {redisson, native_keys}) {
+    for (const redis_config::key_layout keys : {redisson, native_layout}) {
         words by_name = asked_by(prolong_by_name, keys, "e");
         BOOST_TEST_REQUIRE(by_name.size() > 2u);
         by_name[0] = "EVAL";
@@ -900,8 +900,8 @@ BOOST_AUTO_TEST_CASE(presence_is_confirmed_only_by_matching_replies)
     for (const auto& [answer, as] : answers) {
         BOOST_TEST(is_there(redisson, of_a(""), answer) == (as == "number"));
         BOOST_TEST(is_there(redisson, of_a("e"), answer) == (as == "number"));
-        BOOST_TEST(is_there(native_keys, of_a("e"), answer) == (as == "number"));
-        BOOST_TEST(is_there(native_keys, of_a(""), answer) == (as == "text"));
+        BOOST_TEST(is_there(native_layout, of_a("e"), answer) == (as == "number"));
+        BOOST_TEST(is_there(native_layout, of_a(""), answer) == (as == "text"));
         BOOST_TEST(is_prolonged(answer) == (as == "number"));
     }
 }

@@ -19,7 +19,8 @@ using namespace leasehold::test;
 using redis_store::of_native;
 
 const std::string stock = "stock";
-const std::string fence(redis_store::native::fence_key);
+const redis_store::native_keys keys;
+const std::string fence(keys.fence());
 const std::string client = "11111111-1111-1111-1111-111111111111";
 
 /// The value of an owner. The argument is the number of its acquisition.
@@ -28,12 +29,12 @@ std::string nth_owner(int number)
     return "lh:" + client + ':' + std::to_string(number);
 }
 
-/// The name that a function of `native_keys.hpp` makes.
+/// The name that a function of `native_keys` makes.
 template <class Function>
-std::string named(const Function& make, std::string_view of)
+std::string named(Function make, std::string_view of)
 {
     std::string made;
-    make(of, made);
+    (keys.*make)(of, made);
     return made;
 }
 
@@ -118,10 +119,10 @@ struct fixture
 
     redis_server server;
     resp_client store = server.connect();
-    const std::string line = named(redis_store::native::queue_key, stock);
-    const std::string waiters = named(redis_store::native::waiters_key, stock);
-    const std::string entries = named(redis_store::native::entries_key, stock);
-    const std::string record = named(redis_store::native::alive_key, client);
+    const std::string line = named(&redis_store::native_keys::queue, stock);
+    const std::string waiters = named(&redis_store::native_keys::waiters, stock);
+    const std::string entries = named(&redis_store::native_keys::entries, stock);
+    const std::string record = named(&redis_store::native_keys::alive, client);
 };
 
 } // namespace

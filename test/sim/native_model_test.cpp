@@ -27,7 +27,8 @@ namespace {
 constexpr const char* clients[] = {"5e0f8c21-3ad6-4d1c-8f6b-5e7c1f2a3b4c",
                                    "0b1f8c21-3ad6-4d1c-8f6b-5e7c1f2a3b4c", "odd"};
 
-const std::string fence(redis_store::native::fence_key);
+const redis_store::native_keys keys;
+const std::string fence(keys.fence());
 
 std::string any_name(generator& random)
 {
@@ -88,26 +89,26 @@ std::string flag(generator& random)
 }
 
 template <class Key>
-std::string key(const Key& of, const std::string& name)
+std::string key(Key of, const std::string& name)
 {
     std::string made;
-    of(name, made);
+    (keys.*of)(name, made);
     return made;
 }
 
 std::string line(const std::string& name)
 {
-    return key(redis_store::native::queue_key, name);
+    return key(&redis_store::native_keys::queue, name);
 }
 
 std::string waiters(const std::string& name)
 {
-    return key(redis_store::native::waiters_key, name);
+    return key(&redis_store::native_keys::waiters, name);
 }
 
 std::string entries(const std::string& name)
 {
-    return key(redis_store::native::entries_key, name);
+    return key(&redis_store::native_keys::entries, name);
 }
 
 /// EVALSHA, or sometimes EVAL.
@@ -121,7 +122,7 @@ command call(generator& random, const redis_store::script& called, std::vector<s
 
 std::string record_of(const std::string& client)
 {
-    return key(redis_store::native::alive_key, client);
+    return key(&redis_store::native_keys::alive, client);
 }
 
 std::string any_record(generator& random)

@@ -25,7 +25,7 @@ using testing::impl::generator;
 
 namespace {
 
-const std::string record(quorum::record_key);
+const std::string record(quorum::member_keys().record());
 
 std::string any_name(generator& random)
 {
@@ -92,17 +92,19 @@ command acquire(generator& random, microseconds now)
     constexpr const char* retentions[] = {"0", "30", "60", "60", "60", "1000"};
     const std::string name = any_name(random);
     return call(random, of_quorum().acquire,
-                {"3", name, quorum::fence_key(name), record, any_value(random), ms(random, 40),
-                 any_fence(random, now), counts[random.below(5)], any_limit(random, now),
-                 any_epoch(random), retentions[random.below(6)], flag(random), flag(random)});
+                {"3", name, quorum::member_keys().fence(name), record, any_value(random),
+                 ms(random, 40), any_fence(random, now), counts[random.below(5)],
+                 any_limit(random, now), any_epoch(random), retentions[random.below(6)],
+                 flag(random), flag(random)});
 }
 
 command enter(generator& random, microseconds now)
 {
     const std::string name = any_name(random);
     return call(random, of_quorum().enter,
-                {"3", name, quorum::entries_key(name), record, any_value(random), ms(random, 50),
-                 any_limit(random, now), "owner:" + std::to_string(10 + random.below(2))});
+                {"3", name, quorum::member_keys().entries(name), record, any_value(random),
+                 ms(random, 50), any_limit(random, now),
+                 "owner:" + std::to_string(10 + random.below(2))});
 }
 
 command renew(generator& random, microseconds now)
@@ -111,7 +113,7 @@ command renew(generator& random, microseconds now)
     std::vector<std::string> all{std::to_string(2 * count)};
     for (std::size_t i = 0; i < count; ++i) {
         const std::string name = any_name(random);
-        all.insert(all.end(), {name, quorum::entries_key(name)});
+        all.insert(all.end(), {name, quorum::member_keys().entries(name)});
     }
     all.push_back(any_limit(random, now));
     for (std::size_t i = 0; i < count; ++i)
@@ -125,8 +127,9 @@ command release(generator& random)
 {
     const std::string name = any_name(random);
     return call(random, of_quorum().release,
-                {"3", name, quorum::entries_key(name), quorum::fence_key(name), any_value(random),
-                 any_entry(random), random.below(3) == 0 ? "" : quorum::release_channel(name)});
+                {"3", name, quorum::member_keys().entries(name), quorum::member_keys().fence(name),
+                 any_value(random), any_entry(random),
+                 random.below(3) == 0 ? "" : quorum::member_keys().releases(name)});
 }
 
 command look_at_itself(generator& random)
@@ -160,14 +163,14 @@ command interfere(generator& random)
     switch (random.below(20)) {
     case 0: return {"DEL", name};
     case 1: return {"SET", name, "of another library"};
-    case 2: return {"SET", quorum::fence_key(name), odd_fences[random.below(7)]};
-    case 3: return {"DEL", quorum::fence_key(name)};
-    case 4: return {"HSET", quorum::fence_key(name), "field", "1"};
+    case 2: return {"SET", quorum::member_keys().fence(name), odd_fences[random.below(7)]};
+    case 3: return {"DEL", quorum::member_keys().fence(name)};
+    case 4: return {"HSET", quorum::member_keys().fence(name), "field", "1"};
     case 5: return {"HSET", name, "field", "1"};
     case 6: return {"PERSIST", name};
     case 7: return {"PEXPIRE", name, std::to_string(random.between(0, 50))};
-    case 8: return {"SET", quorum::entries_key(name), "no entries"};
-    case 9: return {"DEL", quorum::entries_key(name)};
+    case 8: return {"SET", quorum::member_keys().entries(name), "no entries"};
+    case 9: return {"DEL", quorum::member_keys().entries(name)};
     case 10: return {"HDEL", record, field};
     case 11: return {"HSET", record, field, "no number"};
     case 12: return {"SET", record, "no record"};
@@ -182,10 +185,10 @@ command look(generator& random)
     const std::string name = any_name(random);
     switch (random.below(8)) {
     case 0: return {"PTTL", name};
-    case 1: return {"GET", quorum::fence_key(name)};
-    case 2: return {"PTTL", quorum::fence_key(name)};
-    case 3: return {"HGETALL", quorum::entries_key(name)};
-    case 4: return {"PTTL", quorum::entries_key(name)};
+    case 1: return {"GET", quorum::member_keys().fence(name)};
+    case 2: return {"PTTL", quorum::member_keys().fence(name)};
+    case 3: return {"HGETALL", quorum::member_keys().entries(name)};
+    case 4: return {"PTTL", quorum::member_keys().entries(name)};
     case 5: return {"HGETALL", record};
     case 6: return {"TYPE", name};
     default: return {"GET", name};
@@ -252,7 +255,7 @@ BOOST_AUTO_TEST_CASE(model_of_a_quorum_member_gives_the_replies_of_a_server)
              .prepare = name_run,
              .rights = {"publish", "publish", "pexpire", "hdel", "del", "set", "hset", "get",
                         "hexists", "pttl", "hget", "hmget", "hlen", "info", "type"},
-             .channels = {quorum::release_channel("name-0")},
+             .channels = {quorum::member_keys().releases("name-0")},
              .expected = {"acquire [1",
                           "acquire [2",
                           "acquire [0",

@@ -70,27 +70,25 @@ std::string any_waiter(generator& random, const std::string& name)
                                 : client(name, "0b1f-") + std::to_string(random.below(3));
 }
 
-template <class Key>
-std::string key_of(const Key& of, const std::string& name)
-{
-    std::string key;
-    of(name, key);
-    return key;
-}
-
 std::string fence_key(const std::string& name)
 {
-    return key_of(redis_store::fence_key, name);
+    std::string key;
+    redis_store::fence_key(name, key);
+    return key;
 }
 
 std::string queue_key(const std::string& name)
 {
-    return key_of(redis_store::native::queue_key, name);
+    std::string key;
+    redis_store::native_keys().queue(name, key);
+    return key;
 }
 
 std::string waiters_key(const std::string& name)
 {
-    return key_of(redis_store::native::waiters_key, name);
+    std::string key;
+    redis_store::native_keys().waiters(name, key);
+    return key;
 }
 
 std::string any_limit(generator& random, microseconds now)

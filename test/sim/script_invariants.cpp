@@ -33,7 +33,7 @@ bool contains(const std::vector<std::string>& all, std::string_view one)
 std::string counter_of(const lock_request& asked)
 {
     if (asked.layout == redis_config::key_layout::native)
-        return std::string(redis_store::native::fence_key);
+        return std::string(redis_store::native_keys().fence());
     std::string key;
     redis_store::fence_key(asked.name, key);
     return key;

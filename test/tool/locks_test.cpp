@@ -572,11 +572,11 @@ BOOST_AUTO_TEST_CASE(quorum_member_counts_if_its_lock_is_released_meanwhile,
                 return looks++ == 0 ? text(value) : resp_value();
             return asked[0] == "EVAL" ? others_left : resp_value();
         },
-        "stock", value.substr(4), result);
+        {}, "stock", value.substr(4), result);
     BOOST_TEST(was_held);
     BOOST_TEST(looks == 2);
     BOOST_TEST(!leasehold::tool::break_member(
-        [](const leasehold::tool::command_words&) { return resp_value(); }, "stock",
+        [](const leasehold::tool::command_words&) { return resp_value(); }, {}, "stock",
         value.substr(4), result));
 }
 

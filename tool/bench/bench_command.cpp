@@ -8,6 +8,10 @@
 #include "../values.hpp"
 #include "jobs.hpp"
 
+#include "redis/commands/native_keys.hpp"
+#include "redis/protocol/key_names.hpp"
+#include "redis/redlock/member_names.hpp"
+
 #include <leasehold/error.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -81,15 +85,23 @@ catch (const unreachable&) { // a member of a quorum that is down
     return std::nullopt;
 }
 
-/// The keys of all layouts for a name, including those that stay when it is not locked.
-std::vector<std::string> keys_of(const std::string& name)
+/// The keys of the URL's layout for a name, including those that stay when it is not locked.
+std::vector<std::string> keys_of(const redis_config& where, const std::string& name)
 {
-    std::vector<std::string> all{name};
-    for (const char* const prefix :
-         {"leasehold:line:", "leasehold:waiters:", "leasehold:entries:", "redisson_lock_token:"})
-        all.push_back(prefix + ('{' + name + '}'));
-    for (const char* const prefix : {"leasehold:quorum:fence:", "leasehold:quorum:entries:"})
-        all.push_back(prefix + name);
+    const std::string lock = where.prefix + name;
+    if (where.kind == redis_config::deployment::quorum) {
+        const quorum::member_keys keys(where.prefix);
+        return {lock, keys.fence(lock), keys.entries(lock)};
+    }
+    const redis_store::native_keys keys(where.prefix);
+    std::vector<std::string> all(4);
+    keys.queue(lock, all[0]);
+    keys.waiters(lock, all[1]);
+    if (where.layout == redis_config::key_layout::native)
+        keys.entries(lock, all[2]);
+    else
+        redis_store::fence_key(lock, all[2]);
+    all[3] = lock;
     return all;
 }
 
@@ -104,7 +116,7 @@ std::string remove(servers& all, const std::vector<std::string>& names)
     if (!all.is_quorum()) {
         std::vector<servers::keyed_command> commands;
         for (const std::string& name : names) {
-            for (const std::string& key : keys_of(name))
+            for (const std::string& key : keys_of(all.where(), name))
                 commands.push_back({key, {"DEL", key}});
         }
         for (const resp_value& answer : all.ask_all(commands))
@@ -114,7 +126,7 @@ std::string remove(servers& all, const std::vector<std::string>& names)
     for (std::size_t place = 0; place < all.size(); ++place) {
         try {
             for (const std::string& name : names) {
-                command_words words = keys_of(name);
+                command_words words = keys_of(all.where(), name);
                 words.insert(words.begin(), "DEL");
                 look_at(all.connection(place).ask(words));
             }

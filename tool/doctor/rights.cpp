@@ -1,5 +1,10 @@
 #include "rights.hpp"
 
+#include "redis/commands/native_keys.hpp"
+#include "redis/protocol/key_names.hpp"
+#include "redis/protocol/slot.hpp"
+#include "redis/redlock/member_names.hpp"
+
 #include <utility>
 #include <vector>
 
@@ -44,10 +49,12 @@ void add_common(const std::string& key, std::vector<use>& to)
 }
 
 /// The commands of the queue.
-void add_line(const std::string& key, std::vector<use>& to)
+void add_line(const redis_store::native_keys& keys, const std::string& key, std::vector<use>& to)
 {
-    const std::string line = "leasehold:line:{" + key + '}';
-    const std::string waiters = "leasehold:waiters:{" + key + '}';
+    std::string line, waiters, grants;
+    keys.queue(key, line);
+    keys.waiters(key, waiters);
+    keys.grants("client", grants);
     for (command_words words : {
              command_words{"exists", line},
              {"hset", waiters, "field", "1"},
@@ -58,8 +65,8 @@ void add_line(const std::string& key, std::vector<use>& to)
              {"lrem", line, "0", "owner"},
          })
         to.push_back({std::move(words)});
-    to.push_back({{"publish", "leasehold:turn:client", "owner"}, no_listening});
-    to.push_back({{"subscribe", "leasehold:turn:client"}, no_listening});
+    to.push_back({{"publish", grants, "owner"}, no_listening});
+    to.push_back({{"subscribe", grants}, no_listening});
 }
 
 /// CLIENT INFO returns the id of the connection that may be ended later.
@@ -69,12 +76,12 @@ void add_kill(std::vector<use>& to)
     to.push_back({{"client", "kill", "ID", "1"}, no_kill});
 }
 
-void add_native(const std::string& key, std::vector<use>& to)
+void add_native(const redis_store::native_keys& keys, const std::string& key, std::vector<use>& to)
 {
-    add_line(key, to);
+    add_line(keys, key, to);
     for (command_words words : {
              command_words{"set", key, "value", "NX", "PX", "1000"},
-             {"incrby", "leasehold:fence", "1"},
+             {"incrby", std::string(keys.fence()), "1"},
              {"mget", key},
          })
         to.push_back({std::move(words)});
@@ -86,13 +93,10 @@ void add_native(const std::string& key, std::vector<use>& to)
 
 void add_redisson(const std::string& key, std::vector<use>& to)
 {
-    const auto prefixed = [&key](const char* prefix) {
-        return key.find('{') == std::string::npos ? prefix + (":{" + key + '}')
-                                                  : prefix + (':' + key);
-    };
-    const std::string fence = prefixed("redisson_lock_token");
-    const std::string channel = prefixed("redisson_lock__channel");
-    add_line(key, to);
+    std::string fence, channel;
+    redis_store::fence_key(key, fence);
+    redis_store::release_channel(key, channel);
+    add_line(redis_store::native_keys(), key, to);
     for (command_words words : {
              command_words{"hincrby", key, "field", "1"},
              {"hlen", key},
@@ -107,15 +111,15 @@ void add_redisson(const std::string& key, std::vector<use>& to)
     to.push_back({{"publish", channel, "0"}, no_listening});
 }
 
-void add_quorum(const std::string& key, std::vector<use>& to)
+void add_quorum(const quorum::member_keys& keys, const std::string& key, std::vector<use>& to)
 {
-    const std::string channel = "leasehold:quorum:free:" + key;
+    const std::string channel = keys.releases(key);
     for (command_words words : {
              command_words{"info", "server"},
              {"set", key, "value", "NX", "PX", "1000"},
              {"hmget", key, "field"},
              {"hlen", key},
-             {"hget", "leasehold:quorum", "field"},
+             {"hget", keys.record(), "field"},
          })
         to.push_back({std::move(words)});
     add_kill(to);
@@ -124,16 +128,18 @@ void add_quorum(const std::string& key, std::vector<use>& to)
     to.push_back({{"publish", channel, "0"}, no_listening});
 }
 
+/// @param key The key of a lock.
 std::vector<use> uses_of(const redis_config& where, const std::string& key)
 {
+    const redis_store::native_keys keys(where.prefix);
     std::vector<use> all;
     add_common(key, all);
     if (where.kind == redis_config::deployment::quorum) {
-        add_quorum(key, all);
+        add_quorum(quorum::member_keys(where.prefix), key, all);
         return all;
     }
     if (where.layout == redis_config::key_layout::native)
-        add_native(key, all);
+        add_native(keys, key, all);
     else
         add_redisson(key, all);
     if (where.kind == redis_config::deployment::cluster) {
@@ -141,9 +147,11 @@ std::vector<use> uses_of(const redis_config& where, const std::string& key)
         all.push_back({{"cluster", "shards"}});
         all.push_back({{"cluster", "slots"}});
         all.push_back({{"asking"}});
-        const std::string channel = where.layout == redis_config::key_layout::native
-                                        ? "leasehold:turn:{0}:client"
-                                        : "redisson_lock__channel:{" + key + '}';
+        std::string channel;
+        if (where.layout == redis_config::key_layout::native)
+            keys.grants_in(redis_store::slot_of(key), "client", channel);
+        else
+            redis_store::release_channel(key, channel);
         for (const char* const each : {"ssubscribe", "sunsubscribe", "unsubscribe"})
             all.push_back({{each, channel}, no_listening});
         all.push_back({{"spublish", channel, "0"}, no_listening});
@@ -178,7 +186,7 @@ void add(right found, std::vector<right>& to)
 void ask_rights(server_connection& server, const redis_config& where, const std::string& key,
                 server_facts& facts)
 {
-    const std::vector<use> uses = uses_of(where, key);
+    const std::vector<use> uses = uses_of(where, where.prefix + key);
     std::vector<command_words> questions;
     for (const use& each : uses) {
         command_words words{"ACL", "DRYRUN", facts.user};

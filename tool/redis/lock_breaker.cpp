@@ -1,14 +1,13 @@
 #include "lock_breaker.hpp"
 
+#include "lock_keys.hpp"
 #include "lock_reader.hpp"
 
 #include "command_line.hpp"
 
-#include "redis/commands/native_keys.hpp"
 #include "redis/protocol/key_names.hpp"
 #include "redis/protocol/script.hpp"
 #include "redis/protocol/slot.hpp"
-#include "redis/redlock/member_names.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -46,9 +45,9 @@ resp_value allowed(resp_value answer)
     return answer;
 }
 
-[[noreturn]] void refuse_entries(const std::string& name)
+[[noreturn]] void refuse_entries(const std::string& lock)
 {
-    throw refused("the reentrant acquisitions of '" + name + "' are not those of its owner");
+    throw refused("the reentrant acquisitions of '" + lock + "' are not those of its owner");
 }
 
 /// Returns a number of a script's reply, by default the first.
@@ -63,16 +62,12 @@ std::int64_t status_of(const resp_value& answer, std::size_t place = 0)
 class native_break
 {
 public:
-    native_break(ask_server ask, const std::string& name, const std::string& owner, bool cluster)
-        : ask_(std::move(ask)), name_(name)
+    /// @param lock The key of the lock.
+    native_break(ask_server ask, const std::string& lock, native_lock_keys beside,
+                 const std::string& owner)
+        : ask_(std::move(ask)), lock_(lock), beside_(std::move(beside))
     {
         native::value_of(owner, value_);
-        native::queue_key(name, line_);
-        native::waiters_key(name, waiters_);
-        native::entries_key(name, entries_);
-        fence_ = native::fence_key;
-        if (cluster)
-            native::fence_key_in(redis_store::slot_of(name), fence_);
     }
 
     void run(break_result& to)
@@ -81,7 +76,7 @@ public:
         for (int tries = 0; tries < most_leaves && holds(); ++tries) {
             std::string entry;
             if (entered_) {
-                const resp_value entries = ask_({"HKEYS", entries_});
+                const resp_value entries = ask_({"HKEYS", beside_.entries});
                 if (!entries.items.empty())
                     entry = entries.items[0].text;
             }
@@ -89,11 +84,11 @@ public:
             if (status == 1 || status == 4) {
                 to.result = status == 4 ? break_outcome::granted_next : break_outcome::freed;
                 if (status == 4)
-                    to.next = native::owner_of(ask_({"GET", name_}).text);
+                    to.next = native::owner_of(ask_({"GET", lock_}).text);
                 return;
             }
             if (status == 0 && ++misses == most_misses)
-                refuse_entries(name_);
+                refuse_entries(lock_);
         }
         to.result = break_outcome::not_held; // it was released or has expired
     }
@@ -101,7 +96,7 @@ public:
 private:
     bool holds()
     {
-        const resp_value found = ask_({"GET", name_});
+        const resp_value found = ask_({"GET", lock_});
         const bool marked = found.text.starts_with(value_ + "|");
         entered_ = marked && found.text.find('e', value_.size()) != std::string::npos;
         return marked || found.text == value_;
@@ -109,12 +104,14 @@ private:
 
     [[nodiscard]] command_words leave(const std::string& entry) const
     {
-        return eval(redis_store::of_native().leave, {name_, fence_, line_, waiters_, entries_},
+        return eval(redis_store::of_native().leave,
+                    {lock_, beside_.fence, beside_.queue, beside_.waiters, beside_.entries},
                     {value_, entry, "", "0", "0", "0", "0", "0", "0", "0", "0"});
     }
 
     ask_server ask_;
-    std::string name_, value_, fence_, line_, waiters_, entries_;
+    std::string lock_, value_;
+    native_lock_keys beside_;
     bool entered_ = false; ///< The owner has acquired the lock reentrantly.
 };
 
@@ -123,15 +120,16 @@ private:
 void break_redisson(const ask_server& ask, const std::string& name, const std::string& owner,
                     bool cluster, break_result& to)
 {
+    const redis_store::native_keys keys;
     std::string fence, line, waiters, channel, grants;
     redis_store::fence_key(name, fence);
-    native::queue_key(name, line);
-    native::waiters_key(name, waiters);
+    keys.queue(name, line);
+    keys.waiters(name, waiters);
     redis_store::release_channel(name, channel);
     if (cluster)
-        native::grant_channel_in(redis_store::slot_of(name), {}, grants);
+        keys.grants_in(redis_store::slot_of(name), {}, grants);
     else
-        native::grant_channel({}, grants);
+        keys.grants({}, grants);
     const auto leave = [&](const std::string& entry) {
         return ask(eval(redis_store::of_queue().leave, {name, fence, line, waiters},
                         {owner, entry, channel, grants, "0"}));
@@ -177,13 +175,13 @@ void break_redisson(const ask_server& ask, const std::string& name, const std::s
 
 } // namespace
 
-bool break_member(const ask_server& ask, const std::string& name, const std::string& owner,
-                  break_result& to)
+bool break_member(const ask_server& ask, const quorum::member_keys& keys, const std::string& lock,
+                  const std::string& owner, break_result& to)
 {
-    const std::string entries = quorum::entries_key(name);
+    const std::string entries = keys.entries(lock);
     int misses = 0;
     for (int tries = 0; tries < most_leaves; ++tries) {
-        if (ask({"GET", name}).text != quorum::value_of(owner))
+        if (ask({"GET", lock}).text != quorum::value_of(owner))
             return tries > 0;
         // The entries may be left of another owner; then this owner holds the lock once.
         std::string entry;
@@ -193,16 +191,16 @@ bool break_member(const ask_server& ask, const std::string& name, const std::str
                     entry = field.text.substr(2);
             }
         }
-        const resp_value left = ask(
-            eval(redis_store::of_quorum().release, {name, entries, quorum::fence_key(name)},
-                 {quorum::value_of(owner), entry, quorum::release_channel(name)}));
+        const resp_value left = ask(eval(redis_store::of_quorum().release,
+                                         {lock, entries, keys.fence(lock)},
+                                         {quorum::value_of(owner), entry, keys.releases(lock)}));
         if (status_of(left) == 1) {
             to.notified = std::max(to.notified, static_cast<std::size_t>(
                                                     std::max<std::int64_t>(status_of(left, 1), 0)));
             return true;
         }
         if (status_of(left) == 0 && ++misses == most_misses)
-            refuse_entries(name);
+            refuse_entries(lock);
     }
     return false;
 }
@@ -217,6 +215,8 @@ break_result break_at_quorum(servers& where, const std::string& name, const std:
         done.result = done.before.owner == owner ? break_outcome::not_held
                                                  : break_outcome::other_owner;
     }
+    const std::string& prefix = where.where().prefix;
+    const quorum::member_keys keys(prefix);
     // A lock at only a few members is broken as well, because it blocks other owners there.
     for (std::size_t place = 0; place < where.size(); ++place) {
         try {
@@ -224,7 +224,7 @@ break_result break_at_quorum(servers& where, const std::string& name, const std:
             const ask_server ask = [&](const command_words& words) {
                 return allowed(member.ask(words));
             };
-            if (break_member(ask, name, owner, done))
+            if (break_member(ask, keys, prefix + name, owner, done))
                 ++done.members;
         }
         catch (const unreachable&) {
@@ -250,8 +250,9 @@ break_result break_lock(servers& where, const std::string& name, const std::stri
     if (done.before.kind == lock_kind::external || done.before.kind == lock_kind::quorum)
         throw usage_error("KEY '" + name +
                           "' is a lock of another kind; only its own client can release it");
+    const std::string key = where.where().prefix + name;
     const ask_server ask = [&](const command_words& words) {
-        return allowed(where.ask(name, words));
+        return allowed(where.ask(key, words));
     };
     if (done.before.kind == lock_kind::redisson) {
         break_redisson(ask, name, owner, where.is_cluster(), done);
@@ -263,7 +264,8 @@ break_result break_lock(servers& where, const std::string& name, const std::stri
         done.result = break_outcome::other_owner;
         return done;
     }
-    native_break(ask, name, owner, where.is_cluster()).run(done);
+    const redis_store::native_keys keys(where.where().prefix);
+    native_break(ask, key, {keys, key, where.is_cluster()}, owner).run(done);
     return done;
 }
 

@@ -4,6 +4,8 @@
 #include "locks/lock_admin.hpp"
 #include "server/servers.hpp"
 
+#include "redis/redlock/member_names.hpp"
+
 #include <functional>
 #include <string>
 
@@ -20,10 +22,12 @@ using ask_server = std::function<resp_value(const command_words&)>;
                                       const std::string& owner);
 
 /// Removes the lock of one owner at one member of a quorum.
+/// @param lock The key of the lock.
 /// @returns True if the owner held the lock there.
 /// @throws unreachable, refused
-[[nodiscard]] bool break_member(const ask_server& ask, const std::string& name,
-                                const std::string& owner, break_result& to);
+[[nodiscard]] bool break_member(const ask_server& ask, const quorum::member_keys& keys,
+                                const std::string& lock, const std::string& owner,
+                                break_result& to);
 
 } // namespace leasehold::tool
 

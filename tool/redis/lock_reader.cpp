@@ -2,9 +2,9 @@
 
 #include "command_line.hpp"
 
-#include "redis/commands/native_keys.hpp"
+#include "lock_keys.hpp"
+
 #include "redis/protocol/key_names.hpp"
-#include "redis/redlock/member_names.hpp"
 
 #include <leasehold/diagnostics.hpp>
 
@@ -26,23 +26,6 @@ constexpr char last_byte[] = "511";
 
 // The number of keys in one request.
 constexpr std::size_t at_once = 500;
-
-/// Returns the result of a function that appends to a string.
-template <class Make>
-std::string made_by(Make make, std::string_view name)
-{
-    std::string made;
-    make(name, made);
-    return made;
-}
-
-std::string native_fence_key(const std::string& name, bool in_cluster)
-{
-    std::string key(native::fence_key);
-    if (in_cluster)
-        native::fence_key_in(redis_store::slot_of(name), key);
-    return key;
-}
 
 /// Reads the owner's dead_holder_grace from the flags after the owner.
 std::optional<milliseconds> read_grace(std::string_view flags)
@@ -125,12 +108,6 @@ client_info read_info(const resp_value& answer)
     return info;
 }
 
-command_words info_question(const std::string& client)
-{
-    return {"HMGET",  made_by(redis_store::client_key, client), "host", "pid", "program", "since",
-            "version"};
-}
-
 std::string refusal_text(const std::string& command, const std::string& answer)
 {
     return command + " is rejected: " + answer;
@@ -173,6 +150,18 @@ lock_reader::answers lock_reader::checked(const commands& asked, answers said)
     return said;
 }
 
+std::string lock_reader::name_of(const std::string& key) const
+{
+    return key.substr(servers_.where().prefix.size());
+}
+
+command_words lock_reader::info_question(const std::string& client) const
+{
+    std::string key;
+    redis_store::client_key(servers_.where().prefix, client, key);
+    return {"HMGET", key, "host", "pid", "program", "since", "version"};
+}
+
 void lock_reader::tell_refusals(lock_list& to) const
 {
     for (const auto& [command, text] : refusals_)
@@ -192,7 +181,7 @@ void lock_reader::scan(std::size_t place, const std::string& pattern, const char
         cursor = page.items[0].text;
         std::vector<std::string> names;
         for (const resp_value& each : page.items[1].items) {
-            if (!is_reserved(each.text))
+            if (!is_reserved(name_of(each.text)))
                 names.push_back(each.text);
         }
         if (!names.empty())
@@ -299,14 +288,13 @@ void lock_reader::read_native(const asker& ask, std::vector<lock_state>& locks)
         [&](const lock_state& lock) -> commands {
             if (lock.kind == lock_kind::external)
                 return {};
-            const std::string fence = native_fence_key(lock.name, in_cluster);
-            const std::string line = made_by(native::queue_key, lock.name);
-            const std::string entries = made_by(native::entries_key, lock.name);
+            const native_lock_keys of(keys_, lock.name, in_cluster);
+            const std::string &fence = of.fence, &line = of.queue, &entries = of.entries;
             commands asked{
                 {fence, {"GET", fence}}, {line, {"LLEN", line}}, {entries, {"HLEN", entries}}};
             if (lock.grace) {
-                const std::string record = made_by(native::alive_key,
-                                                   native::client_of(lock.owner));
+                std::string record;
+                keys_.alive(native::client_of(lock.owner), record);
                 asked.push_back({record, {"PTTL", record}});
             }
             return asked;
@@ -328,9 +316,10 @@ void lock_reader::read_redisson(const asker& ask, std::vector<lock_state>& locks
     read_rest(
         ask, locks,
         [&](const lock_state& lock) -> commands {
-            const std::string fence = made_by(redis_store::fence_key, lock.name);
-            const std::string channel = made_by(redis_store::release_channel, lock.name);
-            const std::string line = made_by(native::queue_key, lock.name);
+            std::string fence, channel, line;
+            redis_store::fence_key(lock.name, fence);
+            redis_store::release_channel(lock.name, channel);
+            keys_.queue(lock.name, line);
             return {{fence, {"GET", fence}},
                     {channel, {"PUBSUB", count, channel}},
                     {line, {"LLEN", line}}};
@@ -347,10 +336,10 @@ void lock_reader::read_member(const asker& ask, std::vector<lock_state>& locks)
 {
     read_rest(
         ask, locks,
-        [](const lock_state& lock) -> commands {
-            return {{lock.name, {"GET", quorum::fence_key(lock.name)}},
-                    {lock.name, {"PUBSUB", "NUMSUB", quorum::release_channel(lock.name)}},
-                    {lock.name, {"HLEN", quorum::entries_key(lock.name)}}};
+        [this](const lock_state& lock) -> commands {
+            return {{lock.name, {"GET", member_keys_.fence(lock.name)}},
+                    {lock.name, {"PUBSUB", "NUMSUB", member_keys_.releases(lock.name)}},
+                    {lock.name, {"HLEN", member_keys_.entries(lock.name)}}};
         },
         [](lock_state& lock, const resp_value* said) {
             lock.fence_at_most = read_fence(said[0]);
@@ -410,11 +399,19 @@ void lock_reader::describe_by_members(std::vector<lock_state>& locks,
     }
 }
 
+// No character of a prefix is special in a pattern.
 lock_list lock_reader::list(const std::string& pattern)
 {
     refusals_.clear();
-    if (servers_.is_quorum())
-        return list_quorum(pattern);
+    const std::string keys = servers_.where().prefix + pattern;
+    lock_list all = servers_.is_quorum() ? list_quorum(keys) : list_keys(keys);
+    for (lock_state& each : all.locks)
+        each.name = name_of(each.name);
+    return all;
+}
+
+lock_list lock_reader::list_keys(const std::string& pattern)
+{
     lock_list all;
     std::set<std::string> seen; // SCAN may name a key twice
     const auto fresh = [&](const std::vector<std::string>& names) {
@@ -529,13 +526,15 @@ std::vector<lock_state> lock_reader::merge(const std::vector<std::vector<lock_st
 std::optional<lock_state> lock_reader::look(const std::string& name)
 {
     refusals_.clear();
-    auto found = find(name);
+    auto found = find(servers_.where().prefix + name);
     if (!refusals_.empty())
         throw refused(refusal_text(refusals_.begin()->first, refusals_.begin()->second));
+    if (found)
+        found->name = name;
     return found;
 }
 
-std::optional<lock_state> lock_reader::find(const std::string& name)
+std::optional<lock_state> lock_reader::find(const std::string& key)
 {
     std::vector<lock_state> found;
     if (servers_.is_quorum()) {
@@ -545,7 +544,7 @@ std::optional<lock_state> lock_reader::find(const std::string& name)
         for (std::size_t place = 0; place < servers_.size(); ++place) {
             try {
                 std::vector<lock_state> here;
-                read_strings(member(place), {name}, here);
+                read_strings(member(place), {key}, here);
                 seen.push_back(std::move(here));
                 there.push_back(place);
             }
@@ -560,22 +559,22 @@ std::optional<lock_state> lock_reader::find(const std::string& name)
         describe_by_members(found, there, gone);
         return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
     }
-    const resp_value type = servers_.ask(name, {"TYPE", name});
+    const resp_value type = servers_.ask(key, {"TYPE", key});
     if (type.is_error())
         throw refused(refusal_text("TYPE", type.text));
     if (type.text == "none")
         return std::nullopt;
     if (type.text == "string")
-        read_strings(all_of_them(), {name}, found, true);
+        read_strings(all_of_them(), {key}, found, true);
     else if (type.text == "hash")
-        read_hashes(all_of_them(), {name}, found);
+        read_hashes(all_of_them(), {key}, found);
     if (found.empty()) {
         if (!refusals_.empty())
             return std::nullopt;
         // The key may be gone meanwhile.
-        if (servers_.ask(name, {"TYPE", name}).text == "none")
+        if (servers_.ask(key, {"TYPE", key}).text == "none")
             return std::nullopt;
-        throw usage_error("KEY '" + name + "' is a " + type.text + "; it must be a lock");
+        throw usage_error("KEY '" + name_of(key) + "' is a " + type.text + "; it must be a lock");
     }
     lock_state& lock = found.front();
     lock.info = describe(lock.client);
@@ -586,8 +585,8 @@ std::optional<lock_state> lock_reader::find(const std::string& name)
 
 void lock_reader::read_line(lock_state& of)
 {
-    const std::string line = made_by(native::queue_key, of.name);
-    const std::string waiters = made_by(native::waiters_key, of.name);
+    const native_lock_keys keys(keys_, of.name, servers_.is_cluster());
+    const std::string &line = keys.queue, &waiters = keys.waiters;
     // The times are by the clock of the server that keeps the queue.
     const answers said = all_of_them()(
         {{line, {"LRANGE", line, "0", "-1"}}, {waiters, {"HGETALL", waiters}}, {line, {"TIME"}}});

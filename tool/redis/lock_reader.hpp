@@ -4,6 +4,9 @@
 #include "locks/lock_admin.hpp"
 #include "server/servers.hpp"
 
+#include "redis/commands/native_keys.hpp"
+#include "redis/redlock/member_names.hpp"
+
 #include <functional>
 #include <map>
 #include <optional>
@@ -13,11 +16,13 @@
 
 namespace leasehold::tool {
 
-/// Reads locks of all layouts, and changes nothing.
+/// Reads locks of all layouts, and changes nothing. Names are without the prefix of the URL.
 class lock_reader
 {
 public:
-    explicit lock_reader(servers& where) : servers_(where) {}
+    explicit lock_reader(servers& where)
+        : servers_(where), keys_(where.where().prefix), member_keys_(where.where().prefix)
+    {}
 
     /// Lists the locks.
     /// @param pattern A pattern of `SCAN`.
@@ -39,7 +44,10 @@ private:
     /// Stores rejected commands, so that they are not taken for missing keys.
     answers checked(const commands& asked, answers said);
     void tell_refusals(lock_list& to) const;
-    [[nodiscard]] std::optional<lock_state> find(const std::string& name);
+    [[nodiscard]] std::string name_of(const std::string& key) const;
+    [[nodiscard]] command_words info_question(const std::string& client) const;
+    // In these functions, the name of each lock is its key.
+    [[nodiscard]] std::optional<lock_state> find(const std::string& key);
     void scan(std::size_t place, const std::string& pattern, const char* type,
               const std::function<void(const std::vector<std::string>&)>& found);
     void read_strings(const asker& ask, const std::vector<std::string>& names,
@@ -58,11 +66,14 @@ private:
     void describe(const asker& ask, std::vector<lock_state>& locks);
     void describe_by_members(std::vector<lock_state>& locks, const std::vector<std::size_t>& places,
                              std::vector<std::string>& problems);
+    [[nodiscard]] lock_list list_keys(const std::string& pattern);
     [[nodiscard]] lock_list list_quorum(const std::string& pattern);
     [[nodiscard]] std::vector<lock_state> merge(const std::vector<std::vector<lock_state>>& seen);
     [[nodiscard]] std::size_t quorum() const;
 
     servers& servers_;
+    const redis_store::native_keys keys_;
+    const quorum::member_keys member_keys_;
     std::map<std::string, std::string> refusals_; ///< By command.
 };
 

@@ -35,7 +35,7 @@ shards::shards(const redis_config& settings, std::shared_ptr<environment> from)
       refresh_(settings_, from_, random_),
       channels_(from_, {.on_subscribed =
                             [this](const std::string& channel, store_partition at, bool first) {
-                                const bool of_grants = grant_channels::is_channel(channel);
+                                const bool of_grants = grants_->is_channel(channel);
                                 if (of_grants || first)
                                     grants_->on_subscribed(*listener_, channel, at, first);
                                 if (!of_grants)
@@ -43,7 +43,7 @@ shards::shards(const redis_config& settings, std::shared_ptr<environment> from)
                             },
                         .on_message =
                             [this](const std::string& channel, const std::string& text) {
-                                if (grant_channels::is_channel(channel))
+                                if (grants_->is_channel(channel))
                                     grant_channels::on_message(*listener_, text);
                                 else
                                     wakeup(channel);
@@ -58,7 +58,7 @@ shards::shards(const redis_config& settings, std::shared_ptr<environment> from)
                         .on_lost_slot = [this] { want_map(); },
                         .on_change = [this] { set_timer(); },
                         .now = [this] { return now(); }}),
-      grants_(std::make_shared<grant_channels>(channels_)),
+      grants_(std::make_shared<grant_channels>(channels_, settings_.prefix)),
       watched_(settings.layout == redis_config::key_layout::native
                    ? nullptr
                    : std::make_unique<watched_names>(channels_)),
@@ -168,7 +168,7 @@ void shards::open_node(master_node& which)
     if (watched_)
         keys = std::make_unique<redisson_commands>(settings_.fence_retention, subscription, true);
     else
-        keys = std::make_unique<native_commands>(subscription, true, floors_);
+        keys = std::make_unique<native_commands>(subscription, true, floors_, settings_.prefix);
     which.open(
         where, from_, std::move(keys), [this] { return channels_.allowed(); },
         [weak = weak_from_this()] {
@@ -264,8 +264,9 @@ void shards::write_note()
 
 void shards::describe(std::string_view holder, store::describe_handler handler)
 {
-    if (master_node* const there = node_beside(note_reading(holder).key()))
-        read_note(*there->way, holder, std::move(handler));
+    note_reading note(settings_.prefix, holder);
+    if (master_node* const there = node_beside(note.key()))
+        read_note(*there->way, std::move(note), std::move(handler));
     else if (poster_)
         poster_->post([done = std::move(handler)]() mutable { std::move(done)(client_info()); });
 }

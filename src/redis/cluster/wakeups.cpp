@@ -1,6 +1,5 @@
 #include "redis/cluster/wakeups.hpp"
 
-#include "redis/commands/native_keys.hpp"
 #include "redis/protocol/key_names.hpp"
 
 #include <algorithm>
@@ -35,7 +34,7 @@ void grant_channels::listen(slot_number slot, clock::time_point now)
         return;
     slot_state& state = slots_[slot];
     if (state.channel.empty()) {
-        native::grant_channel_in(slot, client_, state.channel);
+        keys_.grants_in(slot, client_, state.channel);
         channels_->want(state.channel, slot);
         changed_ = true;
     }

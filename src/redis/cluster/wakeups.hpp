@@ -3,6 +3,7 @@
 
 #include "redis/cluster/shard_channels.hpp"
 #include "redis/commands/grant_subscription.hpp"
+#include "redis/commands/native_keys.hpp"
 #include "redis/protocol/slot.hpp"
 
 #include <leasehold/clock.hpp>
@@ -21,7 +22,12 @@ namespace leasehold::redis_store::cluster {
 class grant_channels
 {
 public:
-    explicit grant_channels(shard_channels& channels) : channels_(&channels) {}
+    /// @param prefix As in `redis_config`.
+    grant_channels(shard_channels& channels, std::string_view prefix)
+        : channels_(&channels), keys_(prefix)
+    {
+        keys_.grants({}, begin_);
+    }
 
     /// Sets the client, which is that of this owner.
     void belongs_to(std::string_view owner);
@@ -38,9 +44,9 @@ public:
     void on_subscribed(store_listener& listener, const std::string& channel, store_partition node,
                        bool first);
     static void on_message(store_listener& listener, const std::string& text);
-    [[nodiscard]] static bool is_channel(std::string_view name) noexcept
+    [[nodiscard]] bool is_channel(std::string_view name) const noexcept
     {
-        return name.starts_with("leasehold:turn:");
+        return name.starts_with(begin_);
     }
 
     /// Whether `next_look` may be sooner than it was.
@@ -64,6 +70,8 @@ private:
     };
 
     shard_channels* channels_; ///< Null: closed.
+    const native_keys keys_;
+    std::string begin_; ///< Of the name of each channel.
     bool changed_ = false;
     std::string client_;
     std::map<slot_number, slot_state> slots_;

@@ -81,7 +81,7 @@ std::uint32_t native_commands::short_block(const acquire_request& asked) const n
 
 void native_commands::draw(std::uint64_t fences, boost::redis::request& to)
 {
-    push_command(to, "INCRBY", native::fence_key, fences);
+    push_command(to, "INCRBY", keys_.fence(), fences);
 }
 
 call native_commands::acquire_short(const acquire_request& asked, boost::redis::request& to)

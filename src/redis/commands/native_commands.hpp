@@ -6,6 +6,7 @@
 #include "redis/commands/grant_subscription.hpp"
 #include "redis/commands/native_fences.hpp"
 #include "redis/commands/native_handshake.hpp"
+#include "redis/commands/native_keys.hpp"
 #include "redis/commands/native_queue_commands.hpp"
 #include "redis/commands/slot_floors.hpp"
 #include "redis/protocol/command_words.hpp"
@@ -38,9 +39,12 @@ public:
     /// @param slots The floors of the slots, in a cluster; else null. A cluster has a counter for
     ///              each slot, and its connections are `blind`: a node may be demoted and promoted
     ///              again over one connection.
+    /// @param prefix As in `redis_config`.
     native_commands(std::shared_ptr<grant_subscription> subscription, bool blind,
-                    std::shared_ptr<slot_floors> slots = nullptr)
-        : fences_{blind, std::move(slots)}, queue_(std::move(subscription), fences_, contended_)
+                    std::shared_ptr<slot_floors> slots = nullptr, std::string_view prefix = {})
+        : keys_(prefix),
+          fences_{blind, std::move(slots)},
+          queue_(std::move(subscription), keys_, fences_, contended_)
     {}
 
     [[nodiscard]] store_traits traits() const noexcept override;
@@ -98,9 +102,10 @@ private:
     [[nodiscard]] static bool has_block(const call& made, const reply& drawn);
 
     const native_scripts& scripts_ = of_native();
+    const native_keys keys_;
     native_fences fences_;
     contended_names contended_;
-    native_handshake handshake_{fences_};
+    native_handshake handshake_{keys_, fences_};
     native_queue_commands queue_;
     std::uint64_t drawn_ = 0;    ///< The counter after all requested draws.
     std::int64_t server_us_ = 0; ///< Lower bound of the server's time; 0: unknown.

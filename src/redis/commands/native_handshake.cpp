@@ -52,13 +52,13 @@ call native_handshake::greeting(std::size_t number, boost::redis::request& to)
     case greets::info: push_command(to, "CLIENT", "INFO"); return {.forms = {answer_form::text}};
     // No fence is "-", so a server that knows the command deletes nothing.
     case greets::delifeq:
-        push_command(to, "DELIFEQ", native::fence_key, "-");
+        push_command(to, "DELIFEQ", keys_.fence(), "-");
         return {.forms = {answer_form::number}};
     case greets::delex:
-        push_command(to, "DELEX", native::fence_key, "IFEQ", "-");
+        push_command(to, "DELEX", keys_.fence(), "IFEQ", "-");
         return {.forms = {answer_form::number}};
     default:
-        push_command(to, "EVALSHA", scripts_.raise.sha, 1, native::fence_key, fences_.floor);
+        push_command(to, "EVALSHA", scripts_.raise.sha, 1, keys_.fence(), fences_.floor);
         return {.called = &scripts_.raise, .expects = 1};
     }
 }

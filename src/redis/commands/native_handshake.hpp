@@ -4,6 +4,7 @@
 #include "redis/commands/command_set.hpp"
 #include "redis/commands/ended_connections.hpp"
 #include "redis/commands/native_fences.hpp"
+#include "redis/commands/native_keys.hpp"
 #include "redis/protocol/script.hpp"
 
 #include <boost/redis/request.hpp>
@@ -29,7 +30,8 @@ public:
         delex,   ///< Redis 8.4 and later.
     };
 
-    explicit native_handshake(native_fences& fences) : fences_(fences) {}
+    native_handshake(const native_keys& keys, native_fences& fences) : keys_(keys), fences_(fences)
+    {}
 
     removal known_removal = removal::script; ///< Set by each handshake.
 
@@ -45,6 +47,7 @@ private:
     [[nodiscard]] error_code raised(const reply& answer, error_code refused);
 
     const native_scripts& scripts_ = of_native();
+    const native_keys& keys_;
     native_fences& fences_;
     ended_connections ended_;
     std::uint32_t servers_ = 0; ///< Number of greeted servers.

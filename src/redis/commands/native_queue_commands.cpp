@@ -29,8 +29,8 @@ slot_number native_queue_commands::slot_of(std::string_view name) const noexcept
 std::string_view native_queue_commands::fence_key(slot_number slot)
 {
     if (!fences_.slots)
-        return native::fence_key;
-    native::fence_key_in(slot, fence_key_);
+        return keys_.fence();
+    keys_.fence_in(slot, fence_key_);
     return fence_key_;
 }
 
@@ -64,13 +64,13 @@ call native_queue_commands::acquire(const acquire_request& asked, std::int64_t l
     if (!asked.entry.empty())
         return enter(asked, latest, to);
     native::value_of(asked.owner, value_);
-    native::queue_key(asked.name, queue_key_);
-    native::waiters_key(asked.name, waiters_);
+    keys_.queue(asked.name, queue_key_);
+    keys_.waiters(asked.name, waiters_);
     const std::uint32_t fences = std::min(asked.fences, most_long);
     const slot_number slot = slot_of(asked.name);
     const std::uint64_t least = std::max(floor(slot), asked.fence_floor);
     if (asked.dead_holder_grace.count() != 0 && !fences_.slots) {
-        native::alive_key(native::client_of(asked.owner), entries_);
+        keys_.alive(native::client_of(asked.owner), entries_);
         push_command(to, "EVALSHA", scripts_.acquire.sha, 5, asked.name, fence_key(slot),
                      queue_key_, waiters_, entries_, value_, asked.lease.count(), fences, latest,
                      sent_floor(least), asked.waits ? asked.presence.count() : 0,
@@ -97,7 +97,7 @@ call native_queue_commands::enter(const acquire_request& asked, std::int64_t lat
                                   boost::redis::request& to)
 {
     native::value_of(asked.owner, value_);
-    native::entries_key(asked.name, entries_);
+    keys_.entries(asked.name, entries_);
     push_command(to, "EVALSHA", scripts_.enter.sha, 2, asked.name, entries_, value_,
                  asked.lease.count(), latest, asked.entry);
     return {.called = &scripts_.enter, .expects = 5};
@@ -107,9 +107,9 @@ call native_queue_commands::release(const release_request& asked, std::int64_t l
                                     boost::redis::request& to)
 {
     native::value_of(asked.owner, value_);
-    native::queue_key(asked.name, queue_key_);
-    native::waiters_key(asked.name, waiters_);
-    native::entries_key(asked.name, entries_);
+    keys_.queue(asked.name, queue_key_);
+    keys_.waiters(asked.name, waiters_);
+    keys_.entries(asked.name, entries_);
     const acquire_request none{};
     const acquire_request& next = asked.next != nullptr ? *asked.next : none;
     next_value_.clear();
@@ -139,7 +139,7 @@ call native_queue_commands::renew(std::span<const renewal> asked, boost::redis::
     words_.add(static_cast<std::int64_t>(2 * asked.size()));
     for (const renewal& each : asked) {
         words_.add(each.name);
-        words_.write([&](std::string& text) { native::append_entries_key(each.name, text); });
+        words_.write([&](std::string& text) { keys_.append_entries(each.name, text); });
     }
     for (const renewal& each : asked) {
         words_.write([&](std::string& text) { native::append_value_of(each.owner, text); });

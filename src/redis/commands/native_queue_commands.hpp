@@ -5,6 +5,7 @@
 #include "redis/commands/contended_names.hpp"
 #include "redis/commands/grant_subscription.hpp"
 #include "redis/commands/native_fences.hpp"
+#include "redis/commands/native_keys.hpp"
 #include "redis/protocol/command_words.hpp"
 #include "redis/protocol/reply.hpp"
 #include "redis/protocol/script.hpp"
@@ -30,9 +31,12 @@ class native_queue_commands
 {
 public:
     /// @param subscription Null: this client cannot subscribe to its grants.
-    native_queue_commands(std::shared_ptr<grant_subscription> subscription, native_fences& fences,
-                          contended_names& contended)
-        : subscription_(std::move(subscription)), fences_(fences), contended_(contended)
+    native_queue_commands(std::shared_ptr<grant_subscription> subscription, const native_keys& keys,
+                          native_fences& fences, contended_names& contended)
+        : subscription_(std::move(subscription)),
+          keys_(keys),
+          fences_(fences),
+          contended_(contended)
     {}
 
     // As in `command_set`.
@@ -61,6 +65,7 @@ private:
 
     const native_scripts& scripts_ = of_native();
     const std::shared_ptr<grant_subscription> subscription_;
+    const native_keys& keys_;
     native_fences& fences_;
     contended_names& contended_;
     std::string fence_key_, value_, next_value_, queue_key_, waiters_, entries_; ///< Reused memory.

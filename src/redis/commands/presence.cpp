@@ -1,6 +1,5 @@
 #include "redis/commands/presence.hpp"
 
-#include "redis/commands/native_keys.hpp"
 #include "redis/protocol/command_words.hpp"
 #include "redis/protocol/key_names.hpp"
 
@@ -9,9 +8,9 @@
 
 namespace leasehold::redis_store {
 
-void ask_for(redis_config::key_layout keys, const renewal& held, boost::redis::request& to)
+void ask_for(const key_form& of, const renewal& held, boost::redis::request& to)
 {
-    if (keys == redis_config::key_layout::redisson) {
+    if (of.layout == redis_config::key_layout::redisson) {
         const std::string marker = held.entry.empty() ? std::string(held.owner)
                                                       : entry_field(held.owner, held.entry);
         push_command(to, "HEXISTS", held.name, marker);
@@ -21,32 +20,31 @@ void ask_for(redis_config::key_layout keys, const renewal& held, boost::redis::r
     }
     else {
         std::string key;
-        native::entries_key(held.name, key);
+        of.keys.entries(held.name, key);
         push_command(to, "HEXISTS", key, held.entry);
     }
 }
 
-bool is_there(redis_config::key_layout keys, const renewal& held, const reply& answer)
+bool is_there(redis_config::key_layout layout, const renewal& held, const reply& answer)
 {
-    if (keys == redis_config::key_layout::native && held.entry.empty())
+    if (layout == redis_config::key_layout::native && held.entry.empty())
         return answer.error.empty() && answer.text && native::owner_of(*answer.text) == held.owner;
     return is_prolonged(answer);
 }
 
-void prolong(redis_config::key_layout keys, const renewal& held, bool with_text,
-             boost::redis::request& to)
+void prolong(const key_form& of, const renewal& held, bool with_text, boost::redis::request& to)
 {
-    const script& by = script_to_prolong(keys);
+    const script& by = script_to_prolong(of.layout);
     const std::string_view command = with_text ? "EVAL" : "EVALSHA";
     const std::string_view called = with_text ? by.text : std::string_view(by.sha);
-    if (keys == redis_config::key_layout::redisson) {
+    if (of.layout == redis_config::key_layout::redisson) {
         const std::string field = held.entry.empty() ? std::string(held.owner)
                                                      : entry_field(held.owner, held.entry);
         push_command(to, command, called, 1, held.name, field, held.lease.count());
     }
     else {
         std::string entries;
-        native::entries_key(held.name, entries);
+        of.keys.entries(held.name, entries);
         std::string value;
         native::value_of(held.owner, value);
         push_command(to, command, called, 2, held.name, entries, value, held.lease.count(),
@@ -54,9 +52,9 @@ void prolong(redis_config::key_layout keys, const renewal& held, bool with_text,
     }
 }
 
-const script& script_to_prolong(redis_config::key_layout keys)
+const script& script_to_prolong(redis_config::key_layout layout)
 {
-    return keys == redis_config::key_layout::redisson ? renew_script() : of_native().renew;
+    return layout == redis_config::key_layout::redisson ? renew_script() : of_native().renew;
 }
 
 bool is_prolonged(const reply& answer)

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_REDIS_COMMANDS_PRESENCE_HPP
 #define LEASEHOLD_SRC_REDIS_COMMANDS_PRESENCE_HPP
 
+#include "redis/commands/native_keys.hpp"
 #include "redis/protocol/reply.hpp"
 #include "redis/protocol/script.hpp"
 
@@ -11,20 +12,26 @@
 
 namespace leasehold::redis_store {
 
+/// The form of the keys of a lock.
+struct key_form
+{
+    redis_config::key_layout layout;
+    native_keys keys{}; ///< For the layout `native`.
+};
+
 /// Writes one command, which changes nothing, to find whether the owner, or its entry, holds the
 /// lock.
-void ask_for(redis_config::key_layout keys, const renewal& held, boost::redis::request& to);
+void ask_for(const key_form& of, const renewal& held, boost::redis::request& to);
 
 /// Reads the answer to it.
-[[nodiscard]] bool is_there(redis_config::key_layout keys, const renewal& held,
+[[nodiscard]] bool is_there(redis_config::key_layout layout, const renewal& held,
                             const reply& answer);
 
 /// Writes a renewal for the owner, or its entry, by the script that `script_to_prolong` returns.
 /// `with_text`: sends the text of the script, so that the server need not have it.
-void prolong(redis_config::key_layout keys, const renewal& held, bool with_text,
-             boost::redis::request& to);
+void prolong(const key_form& of, const renewal& held, bool with_text, boost::redis::request& to);
 
-[[nodiscard]] const script& script_to_prolong(redis_config::key_layout keys);
+[[nodiscard]] const script& script_to_prolong(redis_config::key_layout layout);
 
 /// Reads the answer to it.
 [[nodiscard]] bool is_prolonged(const reply& answer);

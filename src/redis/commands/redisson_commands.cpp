@@ -107,7 +107,7 @@ call redisson_commands::acquire_short(const acquire_request& asked, std::int64_t
         say()(asked.entry);
         return made;
     }
-    native::queue_key(asked.name, queue_key_);
+    keys_.queue(asked.name, queue_key_);
     const std::string_view queue = queue_key_;
     if (asked.needs_holder)
         say(queue)("", 1);
@@ -124,12 +124,12 @@ call redisson_commands::acquire_short(const acquire_request& asked, std::int64_t
 void redisson_commands::write_keys(std::string_view name)
 {
     fence_key(name, key_);
-    native::queue_key(name, queue_key_);
-    native::waiters_key(name, waiters_);
+    keys_.queue(name, queue_key_);
+    keys_.waiters(name, waiters_);
     if (in_cluster_)
-        native::grant_channel_in(slot_of(name), {}, grant_prefix_);
+        keys_.grants_in(slot_of(name), {}, grant_prefix_);
     else
-        native::grant_channel({}, grant_prefix_);
+        keys_.grants({}, grant_prefix_);
 }
 
 slot_number redisson_commands::slot_of(std::string_view name) const noexcept
@@ -186,7 +186,7 @@ call redisson_commands::release_short(std::string_view name, std::string_view ow
                          owner, channel_, more...);
         };
     };
-    native::queue_key(name, queue_key_);
+    keys_.queue(name, queue_key_);
     const std::string_view queue = queue_key_;
     if (!checks_queue)
         say()("SPUBLISH");

@@ -4,6 +4,7 @@
 #include "redis/commands/command_set.hpp"
 #include "redis/commands/contended_names.hpp"
 #include "redis/commands/grant_subscription.hpp"
+#include "redis/commands/native_keys.hpp"
 #include "redis/protocol/command_words.hpp"
 
 #include <chrono>
@@ -81,6 +82,7 @@ private:
     const bool in_cluster_;
     contended_names contended_;
     bool holder_hidden_ = false; ///< This user may not read the holder of a lock.
+    const native_keys keys_;     ///< Those of the queue.
     std::string key_, queue_key_, waiters_, channel_, grant_prefix_; ///< Reused memory.
     command_words words_;
 };

@@ -190,6 +190,34 @@ std::string problem_of_retention(const redis_config& c)
     return {};
 }
 
+std::string problem_of_prefix(const redis_config& c)
+{
+    constexpr std::size_t longest = 64;
+    constexpr std::string_view reserved = "leasehold:";
+    if (c.prefix.empty())
+        return {};
+    if (c.prefix.size() > longest)
+        return wrong_value("prefix", std::to_string(c.prefix.size()) + " bytes",
+                           std::to_string(longest) + " bytes at most");
+    // Braces would change the slot of a key, and the others are special in patterns of keys.
+    const auto is_allowed = [](char each) {
+        return each > ' ' && each <= '~' &&
+               std::string_view("{}*?[]\\").find(each) == std::string_view::npos;
+    };
+    if (!std::all_of(c.prefix.begin(), c.prefix.end(), is_allowed))
+        return wrong_value("prefix", c.prefix, "printable ASCII without spaces and *?[]{}\\");
+    // With the beginning of that, a name could complete it.
+    if (c.prefix.starts_with(reserved) || reserved.starts_with(c.prefix))
+        return wrong_value("prefix", c.prefix,
+                           "one that neither begins with leasehold: nor is its beginning");
+    if (c.kind != redis_config::deployment::quorum &&
+        c.layout == redis_config::key_layout::redisson)
+        return wrong_value("prefix", c.prefix,
+                           "empty with layout=redisson: Redisson knows no prefix, so use names "
+                           "that begin with it");
+    return {};
+}
+
 } // namespace
 
 std::string problem_of(const redis_config& c)
@@ -201,7 +229,7 @@ std::string problem_of(const redis_config& c)
     for (const check_type check :
          {check_type(problem_of_credentials), problem_of_place, problem_of_sentinel, problem_of_tls,
           problem_of_cluster, problem_of_address_map, problem_of_quorum, problem_of_times,
-          problem_of_retention}) {
+          problem_of_retention, problem_of_prefix}) {
         if (std::string text = check(c); !text.empty())
             return text;
     }

@@ -63,6 +63,8 @@ void read_parameter(redis_config& to, const std::string& scheme, const std::stri
     }
     else if (name == "password_file")
         to.password_file = value;
+    else if (name == "prefix")
+        to.prefix = value;
     else if (name == "db" && scheme == "unix")
         read_database(to, value);
     else if (name == "ca" && tls)
@@ -85,7 +87,7 @@ void read_parameter(redis_config& to, const std::string& scheme, const std::stri
     else {
         std::string allowed = "one of timeout, health_check, reconnect, fence_retention";
         allowed += redlock ? ", quorum" : ", layout";
-        allowed += ", client_info, password_file";
+        allowed += ", client_info, password_file, prefix";
         if (scheme == "unix")
             allowed += ", db";
         if (tls)

@@ -12,14 +12,17 @@ namespace {
 
 // The scripts are loaded as early as possible; for a user without that right their text is sent
 // later. HELLO without arguments changes nothing, and no user can be denied it.
-boost::redis::request make_readiness_request(const script_set& needed)
+boost::redis::request make_readiness_request(const script_set& needed, std::string_view prefix = {})
 {
     boost::redis::request all(
         boost::redis::request::config{.cancel_if_unresponded = true, .hello_with_priority = false});
     all.push("HELLO");
     for (const script* each : needed.all)
         all.push("SCRIPT", "LOAD", each->text);
-    all.push("EVAL", needed.check->text, 0);
+    if (prefix.empty())
+        all.push("EVAL", needed.check->text, 0);
+    else
+        all.push("EVAL", needed.check->text, 0, prefix);
     all.push("EVALSHA", needed.probe->sha, 0); // of no lock
     all.push("TIME");
     return all;
@@ -27,8 +30,17 @@ boost::redis::request make_readiness_request(const script_set& needed)
 
 } // namespace
 
+readiness_check::readiness_check(const script_set& needed, bool in_cluster, std::string_view prefix)
+    : needed_(needed), in_cluster_(in_cluster), answers_(needed.all.size() + others)
+{
+    if (!prefix.empty())
+        own_ = make_readiness_request(needed, prefix);
+}
+
 const boost::redis::request& readiness_check::request() const
 {
+    if (own_)
+        return *own_;
     // Mostly the scripts: written once, not for each attempt to connect.
     static const auto written = [] {
         std::map<const script_set*, boost::redis::request> all;

@@ -26,11 +26,11 @@ class readiness_check
 public:
     /// @param needed The scripts that have to run there.
     /// @param in_cluster It may be a node of a cluster.
-    explicit readiness_check(const script_set& needed, bool in_cluster = false)
-        : needed_(needed), in_cluster_(in_cluster), answers_(needed.all.size() + others)
-    {}
+    /// @param prefix As in `redis_config`.
+    explicit readiness_check(const script_set& needed, bool in_cluster = false,
+                             std::string_view prefix = {});
 
-    /// The same for every connection with these scripts.
+    /// Without a prefix, the same for every connection with these scripts.
     const boost::redis::request& request() const;
 
     /// The check must outlive it.
@@ -68,6 +68,7 @@ private:
 
     const script_set& needed_;
     const bool in_cluster_;
+    std::optional<boost::redis::request> own_; ///< With a prefix.
     std::vector<reply> answers_;
     std::vector<std::string> hello_; ///< Names and values.
     std::size_t answered_ = 0;

@@ -48,7 +48,7 @@ aside::answered after_write(const std::shared_ptr<client_note>& note, pipeline& 
 std::shared_ptr<client_note> client_note::make(const redis_config& settings, environment& from)
 {
     client_info said = settings.client_info ? from.this_client() : client_info();
-    return said.empty() ? nullptr : std::make_shared<client_note>(std::move(said));
+    return said.empty() ? nullptr : std::make_shared<client_note>(std::move(said), settings.prefix);
 }
 
 void client_note::begin() noexcept
@@ -64,7 +64,7 @@ void client_note::belongs_to(std::string_view owner)
     if (named)
         return;
     if (const std::string client = holder_name(owner); !client.empty()) {
-        client_key(client, key_);
+        client_key(prefix_, client, key_);
         named = true;
         schedule();
     }
@@ -134,9 +134,9 @@ call client_note::remove(boost::redis::request& to) const
     return {.forms = {answer_form::number}};
 }
 
-note_reading::note_reading(std::string_view holder)
+note_reading::note_reading(std::string_view prefix, std::string_view holder)
 {
-    client_key(holder, key_);
+    client_key(prefix, holder, key_);
 }
 
 call note_reading::ask(std::size_t number, boost::redis::request& to) const
@@ -177,14 +177,14 @@ void write_note(const std::shared_ptr<client_note>& note, pipeline& through)
                       after_write(note, through));
 }
 
-void read_note(pipeline& through, std::string_view holder, store::describe_handler handler)
+void read_note(pipeline& through, note_reading note, store::describe_handler handler)
 {
     struct reading
     {
         note_reading note;
         store::describe_handler handler;
     };
-    const auto all = std::make_shared<reading>(reading{note_reading(holder), std::move(handler)});
+    const auto all = std::make_shared<reading>(reading{std::move(note), std::move(handler)});
     for (std::size_t i = 0; i < note_reading::fields; ++i)
         through.ask_aside([&](boost::redis::request& to) { return all->note.ask(i, to); },
                           [all, i](error_code failed, answers replies) {

@@ -42,7 +42,10 @@ public:
     [[nodiscard]] static std::shared_ptr<client_note> make(const redis_config& settings,
                                                            environment& from);
 
-    explicit client_note(client_info said) : said_(std::move(said)) {}
+    /// @param prefix As in `redis_config`.
+    explicit client_note(client_info said, std::string prefix = {})
+        : said_(std::move(said)), prefix_(std::move(prefix))
+    {}
 
     [[nodiscard]] const client_info& said() const noexcept { return said_; }
 
@@ -78,6 +81,7 @@ private:
     void schedule() noexcept;
 
     const client_info said_;
+    const std::string prefix_;
     std::string key_;
     clock::time_point written_ = clock::time_point::min();
     clock::time_point not_before_ = clock::time_point::min();
@@ -91,9 +95,6 @@ void add_note(const std::shared_ptr<client_note>& note, batch& to, pipeline& thr
 /// Sends these commands at once.
 void write_note(const std::shared_ptr<client_note>& note, pipeline& through);
 
-/// Reads the record of a client. The handler is never called inside the call.
-void read_note(pipeline& through, std::string_view holder, store::describe_handler handler);
-
 /// Reads the record of a client. Reads each field with HGET, because every user of locks has the
 /// permission for it.
 class note_reading
@@ -101,7 +102,8 @@ class note_reading
 public:
     static constexpr std::size_t fields = 5;
 
-    explicit note_reading(std::string_view holder);
+    /// @param prefix As in `redis_config`.
+    note_reading(std::string_view prefix, std::string_view holder);
 
     [[nodiscard]] const std::string& key() const noexcept { return key_; }
     /// Writes the command that reads one field.
@@ -114,6 +116,9 @@ private:
     std::string key_;
     client_info found_;
 };
+
+/// Reads the record. The handler is never called inside the call.
+void read_note(pipeline& through, note_reading note, store::describe_handler handler);
 
 } // namespace leasehold::redis_store
 

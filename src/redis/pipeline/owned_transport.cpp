@@ -83,7 +83,7 @@ private:
     void on_attempt() override
     {
         const auto asked = std::make_shared<readiness_check>(
-            *needed_, where_.kind == redis_config::deployment::cluster);
+            *needed_, where_.kind == redis_config::deployment::cluster, where_.prefix);
         check_ = asked;
         connection_->send(asked->request(), asked->adapter(),
                           [self = shared_from_this(), asked](error_code error) {

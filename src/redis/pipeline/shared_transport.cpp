@@ -78,9 +78,10 @@ class shared_transport final : public transport,
 {
 public:
     shared_transport(std::shared_ptr<request_channel> connection,
-                     const asio::any_io_executor& executor, std::chrono::milliseconds pause,
+                     const asio::any_io_executor& executor, const redis_config& settings,
                      std::unique_ptr<detail::time_source> time)
-        : pause_(pause),
+        : pause_(settings.reconnect),
+          prefix_(settings.prefix),
           there_(std::make_shared<other_side>(std::move(connection), executor)),
           time_(std::move(time)),
           random_(detail::seed_of(*time_))
@@ -174,7 +175,7 @@ private:
     {
         if (check_ || observer_ == nullptr)
             return;
-        check_ = std::make_shared<readiness_check>(*needed_);
+        check_ = std::make_shared<readiness_check>(*needed_, false, prefix_);
         report end(poster_, [self = shared_from_this(), asked = check_](error_code error, bool) {
             self->on_answer(asked, error);
         });
@@ -201,6 +202,7 @@ private:
     }
 
     const std::chrono::milliseconds pause_;
+    const std::string prefix_;
     const std::shared_ptr<other_side> there_;
     std::shared_ptr<detail::context_poster> poster_;
     const script_set* needed_ = nullptr;
@@ -215,10 +217,10 @@ private:
 
 std::shared_ptr<transport> make_shared_transport(std::shared_ptr<request_channel> connection,
                                                  const asio::any_io_executor& executor,
-                                                 std::chrono::milliseconds pause,
+                                                 const redis_config& settings,
                                                  std::unique_ptr<detail::time_source> time)
 {
-    return std::make_shared<shared_transport>(std::move(connection), executor, pause,
+    return std::make_shared<shared_transport>(std::move(connection), executor, settings,
                                               std::move(time));
 }
 

@@ -17,9 +17,10 @@ void prefixed(std::string_view prefix, std::string_view name, std::string& out)
 
 } // namespace
 
-void client_key(std::string_view client, std::string& out)
+void client_key(std::string_view prefix, std::string_view client, std::string& out)
 {
-    out.assign("leasehold:client:");
+    out.assign(prefix);
+    out += "leasehold:client:";
     out += client;
 }
 

@@ -12,8 +12,10 @@ namespace leasehold::redis_store {
 // each other. Each is written into a string that is kept, so that its memory is reused.
 
 /// The hash with the record of a client, in every layout.
+/// @param prefix As in `redis_config`.
 /// @param client As in `client::id`. Lock names with this prefix are rejected.
-LEASEHOLD_REDIS_EXPORT void client_key(std::string_view client, std::string& out);
+LEASEHOLD_REDIS_EXPORT void client_key(std::string_view prefix, std::string_view client,
+                                       std::string& out);
 
 /// The counter of the fences.
 LEASEHOLD_REDIS_EXPORT void fence_key(std::string_view name, std::string& out);

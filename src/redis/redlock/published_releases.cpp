@@ -1,7 +1,5 @@
 #include "redis/redlock/published_releases.hpp"
 
-#include "redis/redlock/member_commands.hpp"
-
 #include <charconv>
 #include <utility>
 
@@ -19,7 +17,7 @@ void published_releases::watch(std::string_view name)
         return;
     if (!is_made())
         return connect();
-    say("SUBSCRIBE", release_channel(name));
+    say("SUBSCRIBE", keys_.releases(name));
 }
 
 void published_releases::unwatch(std::string_view name)
@@ -28,7 +26,7 @@ void published_releases::unwatch(std::string_view name)
     if (found == names_.end())
         return;
     names_.erase(found);
-    say("UNSUBSCRIBE", release_channel(name));
+    say("UNSUBSCRIBE", keys_.releases(name));
 }
 
 // All of them again, each confirmed by a push of its own.
@@ -36,7 +34,7 @@ void published_releases::on_attempt()
 {
     begin_saying();
     for (const std::string& each : names_)
-        say("SUBSCRIBE", release_channel(each));
+        say("SUBSCRIBE", keys_.releases(each));
     flush();
 }
 
@@ -49,7 +47,7 @@ void published_releases::on_lost(error_code, std::string_view)
 
 void published_releases::on_push(const std::vector<std::string>& words)
 {
-    static const std::size_t prefix = release_channel({}).size();
+    const std::size_t prefix = keys_.releases({}).size();
     if (words.size() < 2 || words[1].size() < prefix || listener() == nullptr)
         return;
     const std::string name = words[1].substr(prefix); // the listener may unwatch it

@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_REDIS_REDLOCK_PUBLISHED_RELEASES_HPP
 
 #include "redis/redlock/member.hpp"
+#include "redis/redlock/member_names.hpp"
 #include "redis/wakeups/channel_connection.hpp"
 
 #include <set>
@@ -17,7 +18,7 @@ class published_releases final : public redis_store::channel_connection
 {
 public:
     published_releases(const redis_config& settings, std::shared_ptr<redis_store::environment> from)
-        : channel_connection(settings, std::move(from))
+        : channel_connection(settings, std::move(from)), keys_(settings.prefix)
     {}
 
     void tell(member_listener& to, unsigned member) noexcept
@@ -35,6 +36,7 @@ private:
     void on_push(const std::vector<std::string>& words) override;
     void on_silence() noexcept override;
 
+    const member_keys keys_;
     member_listener* receiver_ = nullptr;
     unsigned member_ = 0;
     std::set<std::string, std::less<>> names_;

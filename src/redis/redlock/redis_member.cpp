@@ -64,6 +64,7 @@ public:
     redis_member(const redis_config& settings,
                  const std::shared_ptr<redis_store::environment>& from)
         : retention_(settings.fence_retention),
+          prefix_(settings.prefix),
           pipeline_(std::make_shared<redis_store::pipeline>(
               redis_store::make_owned_transport(settings, from),
               std::make_unique<member_commands>(), from->make_time(), settings.timeout)),
@@ -103,7 +104,7 @@ public:
             asked.name, asked.budget,
             [&](boost::redis::request& to, std::int64_t latest) {
                 push_command(to, "EVALSHA", of_quorum().acquire.sha, 3, asked.name,
-                             fence_key(asked.name), record_key, value_of(asked.owner),
+                             keys_.fence(asked.name), keys_.record(), value_of(asked.owner),
                              asked.lease.count(), asked.first_fence, asked.fences, latest,
                              asked.epoch, retention_.count(), asked.only_ours ? 1 : 0,
                              asked.needs_holder ? 1 : 0);
@@ -124,7 +125,7 @@ public:
             asked.name, asked.budget,
             [&](boost::redis::request& to, std::int64_t latest) {
                 push_command(to, "EVALSHA", of_quorum().enter.sha, 3, asked.name,
-                             entries_key(asked.name), record_key, value_of(asked.owner),
+                             keys_.entries(asked.name), keys_.record(), value_of(asked.owner),
                              asked.lease.count(), latest, asked.entry);
                 return call{.called = &of_quorum().enter, .expects = 2, .takes = true};
             },
@@ -184,8 +185,9 @@ public:
             asked.name, {},
             [&](boost::redis::request& to, std::int64_t) {
                 push_command(to, "EVALSHA", of_quorum().release.sha, 3, asked.name,
-                             entries_key(asked.name), fence_key(asked.name), value_of(asked.owner),
-                             asked.entry, quiet ? std::string() : release_channel(asked.name));
+                             keys_.entries(asked.name), keys_.fence(asked.name),
+                             value_of(asked.owner), asked.entry,
+                             quiet ? std::string() : keys_.releases(asked.name));
                 return call{.called = &of_quorum().release, .expects = 3, .undoes = true};
             },
             std::move(done),
@@ -203,9 +205,9 @@ public:
     void async_look(std::uint64_t nonce, handler<look_answer> done) override
     {
         ask(
-            record_key, {},
+            keys_.record(), {},
             [&](boost::redis::request& to, std::int64_t) {
-                push_command(to, "EVALSHA", of_quorum().look.sha, 1, record_key, nonce);
+                push_command(to, "EVALSHA", of_quorum().look.sha, 1, keys_.record(), nonce);
                 return call{.called = &of_quorum().look, .expects = 8};
             },
             std::move(done),
@@ -220,9 +222,9 @@ public:
     void async_adopt(std::uint64_t epoch, handler<adopt_answer> done) override
     {
         ask(
-            record_key, {},
+            keys_.record(), {},
             [&](boost::redis::request& to, std::int64_t) {
-                push_command(to, "EVALSHA", of_quorum().adopt.sha, 1, record_key, epoch);
+                push_command(to, "EVALSHA", of_quorum().adopt.sha, 1, keys_.record(), epoch);
                 return call{.called = &of_quorum().adopt, .expects = 5};
             },
             std::move(done),
@@ -235,9 +237,9 @@ public:
     void async_seed(const seed& asked, handler<seed_answer> done) override
     {
         ask(
-            record_key, {},
+            keys_.record(), {},
             [&](boost::redis::request& to, std::int64_t) {
-                push_command(to, "EVALSHA", of_quorum().seed.sha, 1, record_key, asked.nonce,
+                push_command(to, "EVALSHA", of_quorum().seed.sha, 1, keys_.record(), asked.nonce,
                              asked.epoch, asked.floor, asked.silence.count(), asked.lease.count(),
                              asked.began);
                 return call{.called = &of_quorum().seed, .expects = 3};
@@ -251,7 +253,7 @@ public:
 
     void async_describe(std::string_view holder, store::describe_handler done) override
     {
-        redis_store::read_note(*pipeline_, holder, std::move(done));
+        redis_store::read_note(*pipeline_, {prefix_, holder}, std::move(done));
     }
 
     [[nodiscard]] client_info own_info() const override
@@ -290,15 +292,15 @@ private:
                        });
     }
 
-    static call write_renewals(std::span<const upkeep> asked, std::int64_t latest,
-                               boost::redis::request& to)
+    call write_renewals(std::span<const upkeep> asked, std::int64_t latest,
+                        boost::redis::request& to) const
     {
         redis_store::command_words words;
         words.add(of_quorum().renew.sha);
         words.add(static_cast<std::int64_t>(2 * asked.size()));
         for (const upkeep& each : asked) {
             words.add(each.what.name);
-            words.write([&](std::string& text) { text += entries_key(each.what.name); });
+            words.write([&](std::string& text) { text += keys_.entries(each.what.name); });
         }
         words.add(latest);
         for (const upkeep& each : asked) {
@@ -328,6 +330,8 @@ private:
     }
 
     const std::chrono::milliseconds retention_;
+    const std::string prefix_;
+    const member_keys keys_{prefix_};
     const std::shared_ptr<redis_store::pipeline> pipeline_;
     const std::shared_ptr<published_releases> published_releases_;
     const std::shared_ptr<redis_store::client_note> note_; ///< Null: no record is written.

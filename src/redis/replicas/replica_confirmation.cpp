@@ -1,7 +1,6 @@
 #include "redis/replicas/replica_confirmation.hpp"
 
 #include "base/mutant.hpp"
-#include "redis/commands/presence.hpp"
 #include "redis/protocol/redirection.hpp"
 #include "redis/protocol/slot.hpp"
 
@@ -13,19 +12,15 @@
 namespace leasehold::redis_store {
 namespace {
 
-// Written before each WAIT, so that WAIT has something to wait for; expires soon after.
-constexpr std::string_view marker = "leasehold:confirmation";
-
 // The number of slots that are tried for a marker.
 constexpr unsigned most_marks = 4;
 
 /// In a cluster, the marker is in a slot that the server has.
 /// @param once Makes the name unique if it is not empty. A slot that migrates to the server has a
 ///   source, and MIGRATE fails if both servers have the same key.
-std::string marker_in(slot_number slot, std::string_view once)
+std::string marker_in(const std::string& marker, slot_number slot, std::string_view once)
 {
-    std::string key(marker);
-    key += ':';
+    std::string key = marker + ':';
     key += once;
     key += "{";
     append_short_tag(slot, key);
@@ -76,7 +71,8 @@ struct replica_confirmation::round
 replica_confirmation::replica_confirmation(const redis_config& settings,
                                            const std::shared_ptr<environment>& from)
     : push_connection(patient(settings), from),
-      keys_(settings.layout),
+      form_{settings.layout, native_keys(settings.prefix)},
+      marker_(settings.prefix + "leasehold:confirmation"),
       in_cluster_(settings.kind == redis_config::deployment::cluster),
       patience_(std::min(settings.timeout, 2 * settings.health_check)),
       time_(from->make_time()),
@@ -176,7 +172,7 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
     made->script = script_;
     if (!in_cluster_ && script_ == script_form::load) {
         // The server may be another than the one that has the scripts.
-        to.push("SCRIPT", "LOAD", script_to_prolong(keys_).text);
+        to.push("SCRIPT", "LOAD", script_to_prolong(form_.layout).text);
     }
     std::size_t answered = to.get_expected_responses();
     for (const auto& each : made->locks) {
@@ -185,9 +181,9 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
             ++answered;
         }
         if (in_cluster_)
-            ask_for(keys_, each->lock(), to);
+            ask_for(form_, each->lock(), to);
         else
-            prolong(keys_, each->lock(), script_ == script_form::inlined, to);
+            prolong(form_, each->lock(), script_ == script_form::inlined, to);
         made->places.push_back(answered++);
     }
     // A server that imports the slot of a lock may have no other slot.
@@ -202,7 +198,7 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
         ++answered;
     }
     made->answers.resize(answered + 2);
-    const std::string written = in_cluster_ ? marker_in(made->slot, once) : std::string(marker);
+    const std::string written = in_cluster_ ? marker_in(marker_, made->slot, once) : marker_;
     if (has(mutant::marker_not_written))
         to.push("GET", written);
     else
@@ -239,8 +235,9 @@ void replica_confirmation::end(round& asked, error_code failed)
     auto place = asked.places.begin();
     for (const auto& each : asked.locks) {
         const reply& said = asked.answers[*place++];
-        const bool missing = problem.empty() && !(in_cluster_ ? is_there(keys_, each->lock(), said)
-                                                              : is_prolonged(said));
+        const bool missing = problem.empty() &&
+                             !(in_cluster_ ? is_there(form_.layout, each->lock(), said)
+                                           : is_prolonged(said));
         // A slot that moves has taken the lock with it: the server is the right one for others.
         const bool moved = read_redirection(said.error).what != redirection::kind::none;
         elsewhere = elsewhere || (missing && !moved && !each->left && !each->lost);

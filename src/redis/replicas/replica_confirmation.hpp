@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_REDIS_REPLICAS_REPLICA_CONFIRMATION_HPP
 
 #include "core/turn/time_source.hpp"
+#include "redis/commands/presence.hpp"
 #include "redis/protocol/slot.hpp"
 #include "redis/wakeups/push_connection.hpp"
 
@@ -118,7 +119,9 @@ private:
     void watch_time(const round& asked);
     void on_time();
 
-    const redis_config::key_layout keys_;
+    const key_form form_;
+    /// Written before each WAIT, so that WAIT has something to wait for; expires soon after.
+    const std::string marker_;
     const bool in_cluster_;
     const std::chrono::milliseconds patience_; ///< With the server, without the time of WAIT.
     const std::unique_ptr<detail::time_source> time_;

@@ -21,7 +21,7 @@ std::unique_ptr<command_set> make_commands(const redis_config& settings,
                                            const std::shared_ptr<grant_channel>& grants, bool blind)
 {
     if (settings.layout == redis_config::key_layout::native)
-        return std::make_unique<native_commands>(grants, blind);
+        return std::make_unique<native_commands>(grants, blind, nullptr, settings.prefix);
     return std::make_unique<redisson_commands>(settings.fence_retention, grants);
 }
 
@@ -31,6 +31,7 @@ public:
     server_store(std::shared_ptr<transport> way, const redis_config& limits, bool blind,
                  const std::optional<redis_config>& wakeups,
                  const std::shared_ptr<environment>& from)
+        : prefix_(limits.prefix)
     {
         if (wakeups)
             grants_ = std::make_shared<grant_channel>(*wakeups, from);
@@ -159,7 +160,7 @@ public:
 
     void async_describe(std::string_view holder, describe_handler handler) override
     {
-        read_note(*pipeline_, holder, std::move(handler));
+        read_note(*pipeline_, {prefix_, holder}, std::move(handler));
     }
 
     [[nodiscard]] client_info own_info() const override
@@ -170,7 +171,7 @@ public:
     void async_heartbeat(std::string_view client, heartbeat_handler handler) override
     {
         std::string key;
-        native::alive_key(client, key);
+        native_keys(prefix_).alive(client, key);
         pipeline_->ask(
             key, {},
             [&key](boost::redis::request& to, std::int64_t) {
@@ -198,6 +199,7 @@ public:
     }
 
 private:
+    const std::string prefix_;
     std::shared_ptr<pipeline> pipeline_;
     std::shared_ptr<subscriptions> subscriptions_;    ///< For a layout that publishes releases.
     std::shared_ptr<client_note> note_;               ///< Null: no record is written.

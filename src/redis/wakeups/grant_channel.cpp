@@ -1,7 +1,6 @@
 #include "redis/wakeups/grant_channel.hpp"
 
 #include "base/mutant.hpp"
-#include "redis/commands/native_keys.hpp"
 
 #include <chrono>
 
@@ -28,7 +27,7 @@ void grant_channel::forget() noexcept
 void grant_channel::belongs_to(std::string_view owner)
 {
     if (channel_.empty())
-        native::grant_channel(native::client_of(owner), channel_);
+        keys_.grants(native::client_of(owner), channel_);
 }
 
 void grant_channel::listen(slot_number)

@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_REDIS_WAKEUPS_GRANT_CHANNEL_HPP
 
 #include "redis/commands/grant_subscription.hpp"
+#include "redis/commands/native_keys.hpp"
 #include "redis/pipeline/batch.hpp"
 #include "redis/wakeups/push_connection.hpp"
 
@@ -30,7 +31,7 @@ class grant_channel final : public grant_subscription, public push_connection
 {
 public:
     grant_channel(const redis_config& settings, std::shared_ptr<environment> from)
-        : push_connection(settings, std::move(from))
+        : push_connection(settings, std::move(from)), keys_(settings.prefix)
     {}
 
     /// Publishes an empty text on the channel, over the connection of the commands. Set before
@@ -59,6 +60,7 @@ private:
     void checked(error_code failed, answers said);
     void forget() noexcept;
 
+    const native_keys keys_;
     std::string channel_;           ///< Empty: no owner has waited yet.
     bool subscribed_ = false;       ///< At the server of this connection.
     bool receives_ = false;         ///< At that of the commands.

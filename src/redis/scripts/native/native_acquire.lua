@@ -78,7 +78,7 @@ end
 -- The run id of this server, if the owner or the holder has a dead_holder_grace; nil if this user
 -- may not read it. A record from before a restart, or from another server, does not count.
 local flags = value and not ours and string.find(value, '|', 4, true)
-local grace = flags and KEYS[2] == 'leasehold:fence' and string.sub(value, 1, 3) == 'lh:' and
+local grace = flags and string.sub(KEYS[2], -5) == 'fence' and string.sub(value, 1, 3) == 'lh:' and
     string.match(value, 'g(%d+)', flags)
 local run
 if grace or ARGV[10] and (ours or not value) then
@@ -120,7 +120,7 @@ end
 -- without a record, the grace begins now.
 local silence
 if grace and run then
-    local record = 'leasehold:alive:' .. string.match(value, '^lh:([^:|]*)')
+    local record = string.sub(KEYS[2], 1, -6) .. 'alive:' .. string.match(value, '^lh:([^:|]*)')
     local known = redis.pcall('GET', record)
     local left = known == run and call('PTTL', record) or -1
     if left >= 0 then
@@ -201,7 +201,7 @@ end
 
 -- The lock is free: grants it to the first present waiter. Removes the absent ones before it, at
 -- most a hundred in one call.
-local slot = string.sub(KEYS[2], 16) -- ':{tag}' in a cluster
+local root, slot = string.match(KEYS[2], '^(.*)fence(.*)$') -- slot: ':{tag}' in a cluster
 local publish = slot == '' and 'PUBLISH' or 'SPUBLISH'
 local passed = 0
 while who and who ~= owner do
@@ -210,7 +210,7 @@ while who and who ~= owner do
         local there, lease, claim, listens = string.match(waiter, '^(%d+) (%d+) (%d+) (%d)')
         local client = string.match(who, '^lh:([^:]*)')
         if there and there + 0 >= now and
-            (redis.pcall(publish, 'leasehold:turn' .. slot .. ':' .. client,
+            (redis.pcall(publish, root .. 'turn' .. slot .. ':' .. client,
                 who .. ' ' .. lock) ~= 0 or
                 listens == '0') then
             local place = -1

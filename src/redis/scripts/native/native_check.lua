@@ -1,7 +1,8 @@
 -- Checks that this user may run, and this server knows, the commands of the other scripts of the
 -- layout `native`. A command without a harmless form has wrong arguments: servers check the
 -- permissions first. RPUSH writes, and the last command deletes its key.
-local key = 'leasehold:check'
+-- ARGV the prefix of the keys, if any
+local key = (ARGV[1] or '') .. 'leasehold:check'
 local calls = {
     {'TIME'}, {'GET', key}, {'MGET', key}, {'PTTL', key}, {'EXISTS', key}, {'LINDEX', key, '0'},
     {'LPOS', key, '0', 'MAXLEN', '1'}, {'HGET', key, '0'}, {'HEXISTS', key, '0'},

@@ -81,7 +81,7 @@ local who = call('LINDEX', KEYS[3], 0)
 if who and next ~= '' then
     join()
 end
-local slot = string.sub(KEYS[2], 16) -- ':{tag}' in a cluster
+local root, slot = string.match(KEYS[2], '^(.*)fence(.*)$') -- slot: ':{tag}' in a cluster
 local publish = slot == '' and 'PUBLISH' or 'SPUBLISH'
 local passed = 0
 -- Leaves the lock free for external clients. The record of the first waiter has the end of this
@@ -107,7 +107,7 @@ while who and who ~= next do
         -- Published before the grant, because it is only a reason to poll. Without a subscriber the
         -- waiter is absent.
         there = there and there + 0 >= now and
-            (redis.pcall(publish, 'leasehold:turn' .. slot .. ':' .. client,
+            (redis.pcall(publish, root .. 'turn' .. slot .. ':' .. client,
                 who .. ' ' .. lock) ~= 0 or
                 listens == '0')
         if there and leave_free(who, waiter) then
