@@ -337,6 +337,11 @@ BOOST_AUTO_TEST_CASE(error_names_the_part_its_value_and_what_is_allowed)
     refused("redis://host?timeout=100&timeout=100", errc::invalid_url, {"timeout", "once"});
     refused("redis://host?layout=redisson&fence_retention=0", errc::invalid_url,
             {"fence_retention", "forever"});
+    BOOST_TEST(redis_config("unix:///s?prefix=app:").prefix == "app:");
+    refused("redis://host?prefix=a%20b", errc::invalid_url, {"prefix", "'a b'", "spaces"});
+    refused("redis://host?prefix=app:&layout=redisson", errc::invalid_url,
+            {"prefix", "'app:'", "layout=redisson"});
+    refused("memory:?prefix=app:", errc::invalid_url, {"'prefix'", "fence_retention"});
     refused("redis://host#part", errc::invalid_url, {"fragment"});
     refused("redis://host%2", errc::invalid_url, {"host", "%25"});
     refused("redis://ho st", errc::invalid_url, {"host", "%20"});
@@ -407,6 +412,27 @@ BOOST_AUTO_TEST_CASE(invalid_field_is_refused_with_the_reason)
     invalid(c, {"host"});
     c.addresses = {{"a", 0}};
     invalid(c, {"port", "0"});
+
+    for (const char* const wrong : {"a b", "a*", "a?", "a[", "a]", "a{", "a}", "a\\", "a\n", "ä",
+                                    "leasehold:", "leasehold:a", "lease", "l"}) {
+        c = redis_config();
+        c.prefix = wrong;
+        invalid(c, {"prefix is '"});
+    }
+    c.prefix = std::string(65, 'a');
+    invalid(c, {"prefix", "65 bytes", "64 bytes"});
+    c.prefix = "app:";
+    c.layout = redis_config::key_layout::redisson;
+    invalid(c, {"prefix", "'app:'", "layout=redisson", "names"});
+    c.kind = redis_config::deployment::quorum; // it has a layout of its own
+    c.addresses = {{"a", 1}, {"b", 1}, {"c", 1}};
+    c.validate();
+    for (const std::string& right :
+         {std::string("app:"), std::string(64, '~'), std::string("!^-")}) {
+        c = redis_config("redis://host");
+        c.prefix = right;
+        c.validate();
+    }
 
     c = redis_config();
     c.timeout = 9ms;

@@ -97,7 +97,8 @@ const parameter parameters[] = {{"timeout", "100"},      {"health_check", "100"}
                                 {"verify", "none"},      {"db", "1"},
                                 {"quorum", "2"},         {"sentinel_user", "a"},
                                 {"fence_retention", ""}, {"sentinel_password", "a"},
-                                {"password_file", "a"},  {"sentinel_password_file", "a"}};
+                                {"password_file", "a"},  {"sentinel_password_file", "a"},
+                                {"prefix", "a"}};
 
 } // namespace
 
