@@ -3,6 +3,7 @@
 #include <leasehold/detail/access.hpp>
 #include <leasehold/testing/cluster.hpp>
 
+#include "base/argument_error.hpp"
 #include "redis/make_store.hpp"
 #include "testing/host_state.hpp"
 #include "testing/host_time.hpp"
@@ -116,6 +117,10 @@ client host::make_client(std::span<server* const> members, const connecting& how
 client host::make_client(std::shared_ptr<store> store, const connecting& how,
                          std::shared_ptr<observer> watching)
 {
+    if (!how.limits.prefix.empty())
+        leasehold::detail::throw_argument_error(errc::invalid_option, "prefix",
+                                                '\'' + how.limits.prefix + '\'',
+                                                "empty in a simulation");
     const auto seed = impl::mix(state_->random.next() + state_->clients++);
     return leasehold::detail::access::make_client(leasehold::detail::make_client_state(
         get_executor(), store, std::move(watching),

@@ -46,7 +46,8 @@ enum class step : std::uint8_t
 /// The connection of a simulated client to its server.
 struct connecting
 {
-    /// Timeouts and similar options. The address of the server is ignored.
+    /// Timeouts and similar options. The address of the server is ignored. `prefix` must be empty:
+    /// the functions of `server` find locks by their names.
     redis_config limits = {};
     /// Commands use a connection that the application owns and runs.
     bool shared = false;
