@@ -1,13 +1,13 @@
 // How the two layouts of the Redis store read the replies of a server.
 #include <boost/test/unit_test.hpp>
 
+#include "base/server_clock.hpp"
 #include "redis/commands/ended_connections.hpp"
 #include "redis/commands/grant_subscription.hpp"
 #include "redis/commands/native_commands.hpp"
 #include "redis/commands/presence.hpp"
 #include "redis/commands/redisson_commands.hpp"
 #include "redis/commands/slot_floors.hpp"
-#include "redis/protocol/server_clock.hpp"
 
 #include <leasehold/diagnostics.hpp>
 #include <leasehold/redis.hpp>
@@ -790,7 +790,7 @@ BOOST_AUTO_TEST_CASE(single_number_is_a_grant_only_at_a_valid_server_time)
         {
             const reply answer = numbers({last});
             const auto said = keys.acquired(made, {&answer, 1});
-            const bool granted = last >= 3 && last % 2 == 0 && is_server_time(last / 2);
+            const bool granted = last >= 3 && last % 2 == 0 && detail::is_server_time(last / 2);
             BOOST_TEST((said.code == (granted ? error_code() : errc::outcome_unknown)));
             if (granted) {
                 BOOST_TEST((said.reply.result == outcome::granted));

@@ -1,14 +1,14 @@
 // The estimate of the server's clock: limits based on it reject too early rather than too late.
 #include <boost/test/unit_test.hpp>
 
-#include "redis/protocol/server_clock.hpp"
+#include "base/server_clock.hpp"
 
 #include <cstdint>
 
 namespace {
 
 using namespace leasehold;
-using namespace leasehold::redis_store;
+using namespace leasehold::detail;
 using namespace std::chrono_literals;
 
 constexpr std::int64_t second = 1'000'000;

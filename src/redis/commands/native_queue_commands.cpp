@@ -1,9 +1,9 @@
 #include "redis/commands/native_queue_commands.hpp"
 
 #include "base/mutant.hpp"
+#include "base/server_clock.hpp"
 #include "redis/commands/answers.hpp"
 #include "redis/commands/native_keys.hpp"
-#include "redis/protocol/server_clock.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -195,7 +195,7 @@ said<acquire_reply> native_queue_commands::acquired(const call& made, const repl
     using outcome = acquire_reply::outcome;
     const auto& numbers = answer.numbers;
     // An answer that the script never gives proves nothing.
-    if (!answer.is(5) || !is_server_time(numbers[4]))
+    if (!answer.is(5) || !detail::is_server_time(numbers[4]))
         return {errc::outcome_unknown, {}};
     said<acquire_reply> result{{}, {}, numbers[4]};
     acquire_reply& reply = result.reply;
@@ -234,7 +234,7 @@ said<release_reply> native_queue_commands::released(const call& made, const repl
     using outcome = release_reply::outcome;
     const auto& numbers = answer.numbers;
     said<release_reply> result;
-    if (!answer.is(5) || !is_server_time(numbers[4]) || numbers[0] < 0 || numbers[0] > 5 ||
+    if (!answer.is(5) || !detail::is_server_time(numbers[4]) || numbers[0] < 0 || numbers[0] > 5 ||
         numbers[1] < 0 || numbers[1] > 2) {
         result.code = errc::outcome_unknown;
         return result;

@@ -1,12 +1,12 @@
 #include "redis/commands/redisson_commands.hpp"
 
 #include "base/mutant.hpp"
+#include "base/server_clock.hpp"
 #include "redis/commands/answers.hpp"
 #include "redis/commands/native_keys.hpp"
 #include "redis/protocol/command_words.hpp"
 #include "redis/protocol/key_names.hpp"
 #include "redis/protocol/redirection.hpp"
-#include "redis/protocol/server_clock.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -65,7 +65,7 @@ bool block(const call& made, std::int64_t first, std::int64_t count, acquire_rep
 said<acquire_reply> acquired_all(const call& made, std::int64_t last)
 {
     said<acquire_reply> result{{}, {}, last / 2};
-    if (last % 2 != 0 || !is_server_time(last / 2) ||
+    if (last % 2 != 0 || !detail::is_server_time(last / 2) ||
         !block(made, last - made.fences + 1, made.fences, result.reply))
         return {errc::outcome_unknown, {}};
     return result;
@@ -304,7 +304,7 @@ said<acquire_reply> redisson_commands::acquired_short(const call& made, const re
     const auto& numbers = answer.numbers;
     if (answer.is(1))
         return acquired_all(made, numbers[0]);
-    if (!answer.is(4) || !is_server_time(numbers[3]))
+    if (!answer.is(4) || !detail::is_server_time(numbers[3]))
         return {errc::outcome_unknown, {}};
     said<acquire_reply> result{{}, {}, numbers[3]};
     acquire_reply& reply = result.reply;
@@ -336,7 +336,7 @@ said<acquire_reply> redisson_commands::acquired_queued(const call& made, const r
 {
     using outcome = acquire_reply::outcome;
     const auto& numbers = answer.numbers;
-    if (!answer.is(5) || !is_server_time(numbers[4]))
+    if (!answer.is(5) || !detail::is_server_time(numbers[4]))
         return {errc::outcome_unknown, {}};
     said<acquire_reply> result{{}, {}, numbers[4]};
     acquire_reply& reply = result.reply;
@@ -396,7 +396,7 @@ said<release_reply> redisson_commands::released(const call& made, answers replie
         }
         return result;
     }
-    if (!answer.is(6) || !is_server_time(numbers[5]) || numbers[0] < 0 || numbers[0] > 5 ||
+    if (!answer.is(6) || !detail::is_server_time(numbers[5]) || numbers[0] < 0 || numbers[0] > 5 ||
         numbers[2] < 0 || numbers[2] > 2 || (numbers[2] != 0 && made.fences == 0)) {
         result.code = errc::outcome_unknown;
         return result;

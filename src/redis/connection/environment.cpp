@@ -1,32 +1,11 @@
 #include "redis/connection/environment.hpp"
 
-#include <leasehold_version.hpp>
+#include "base/this_process.hpp"
 
-#include <boost/asio/ip/host_name.hpp>
-
-#include <chrono>
-#include <string>
 #include <utility>
-
-#if defined(__unix__) || defined(__APPLE__)
-#include <cerrno>
-#include <cstdlib>
-#include <unistd.h>
-#endif
 
 namespace leasehold::redis_store {
 namespace {
-
-std::string program_name()
-{
-#if defined(__GLIBC__)
-    return program_invocation_short_name;
-#elif defined(__APPLE__) || defined(__FreeBSD__)
-    return ::getprogname();
-#else
-    return {};
-#endif
-}
 
 class operating_system final : public environment
 {
@@ -40,20 +19,7 @@ public:
 
     std::unique_ptr<detail::time_source> make_time() override { return detail::make_system_time(); }
 
-    client_info this_client() override
-    {
-        client_info said;
-        error_code failed;
-        said.host = asio::ip::host_name(failed);
-        said.program = program_name();
-        said.version = version;
-#if defined(__unix__) || defined(__APPLE__)
-        said.pid = ::getpid();
-#endif
-        said.since = std::chrono::floor<std::chrono::milliseconds>(
-            std::chrono::system_clock::now());
-        return said;
-    }
+    client_info this_client() override { return detail::this_process(); }
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 #include "redis/connection/readiness_check.hpp"
 
+#include "base/server_clock.hpp"
 #include "redis/protocol/script.hpp"
-#include "redis/protocol/server_clock.hpp"
 
 #include <limits>
 #include <map>
@@ -117,7 +117,7 @@ std::optional<std::int64_t> readiness_check::server_us() const
         said.numbers[1] >= second)
         return std::nullopt;
     const std::int64_t us = said.numbers[0] * second + said.numbers[1];
-    return is_server_time(us) ? std::optional(us) : std::nullopt;
+    return detail::is_server_time(us) ? std::optional(us) : std::nullopt;
 }
 
 } // namespace leasehold::redis_store

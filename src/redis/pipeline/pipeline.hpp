@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_REDIS_PIPELINE_PIPELINE_HPP
 #define LEASEHOLD_SRC_REDIS_PIPELINE_PIPELINE_HPP
 
+#include "base/server_clock.hpp"
 #include "core/async/context_lifetime.hpp"
 #include "core/turn/time_source.hpp"
 #include "redis/commands/command_set.hpp"
@@ -8,7 +9,6 @@
 #include "redis/pipeline/client_note.hpp"
 #include "redis/pipeline/server_session.hpp"
 #include "redis/pipeline/transport.hpp"
-#include "redis/protocol/server_clock.hpp"
 
 #include <leasehold/store.hpp>
 
@@ -216,7 +216,7 @@ private:
     bool timer_runs_ = false;
     bool flush_posted_ = false;
     server_session session_;
-    server_clock time_;
+    detail::server_clock time_;
     std::deque<batch_ptr> waiting_;
     std::vector<batch_ptr> under_way_;
     std::vector<batch_ptr> spare_;

@@ -1,11 +1,11 @@
 #include "redis/redlock/redis_member.hpp"
 
+#include "base/server_clock.hpp"
 #include "redis/commands/answers.hpp"
 #include "redis/pipeline/client_note.hpp"
 #include "redis/pipeline/owned_transport.hpp"
 #include "redis/pipeline/pipeline.hpp"
 #include "redis/protocol/command_words.hpp"
-#include "redis/protocol/server_clock.hpp"
 #include "redis/redlock/member_commands.hpp"
 #include "redis/redlock/published_releases.hpp"
 
@@ -279,7 +279,7 @@ private:
                                reply = read(said);
                                if (!reply)
                                    failed = errc::outcome_unknown;
-                               else if (timed && redis_store::is_server_time(said.back()))
+                               else if (timed && detail::is_server_time(said.back()))
                                    way->learn_time(said.back());
                            }
                            if constexpr (requires(Reply r) { r.details; }) {

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_REDIS_PROTOCOL_SERVER_CLOCK_HPP
-#define LEASEHOLD_SRC_REDIS_PROTOCOL_SERVER_CLOCK_HPP
+#ifndef LEASEHOLD_SRC_BASE_SERVER_CLOCK_HPP
+#define LEASEHOLD_SRC_BASE_SERVER_CLOCK_HPP
 
 #include <leasehold/clock.hpp>
 
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace leasehold::redis_store {
+namespace leasehold::detail {
 
 /// Whether this can be the time of a server, in microseconds: from 1970 until the year 2255.
 constexpr bool is_server_time(std::int64_t us) noexcept
@@ -67,6 +67,6 @@ private:
     clock::time_point learned_;
 };
 
-} // namespace leasehold::redis_store
+} // namespace leasehold::detail
 
 #endif
