@@ -1,7 +1,7 @@
 #include "guard/sql/database.hpp"
-#include "guard/sql/unprivileged.hpp"
 #include "support/child.hpp"
 #include "support/directory.hpp"
+#include "support/unprivileged.hpp"
 
 #include <mysql.h>
 

@@ -1,29 +1,14 @@
 #include "guard/sql/database.hpp"
-#include "guard/sql/unprivileged.hpp"
-#include "support/child.hpp"
-#include "support/directory.hpp"
+#include "support/postgresql_server.hpp"
 
 #include <libpq-fe.h>
 
-#include <chrono>
-#include <filesystem>
 #include <string>
-#include <thread>
 #include <utility>
 #include <variant>
 
 namespace leasehold::test {
 namespace {
-
-/// Debian stores the programs of each version in its own folder.
-std::vector<std::filesystem::path> folders_of_versions()
-{
-    std::vector<std::filesystem::path> result;
-    std::error_code failed;
-    for (const auto& entry : std::filesystem::directory_iterator("/usr/lib/postgresql", failed))
-        result.push_back(entry.path() / "bin");
-    return result;
-}
 
 class answer
 {
@@ -94,54 +79,17 @@ private:
 class postgresql_database final : public sql_database
 {
 public:
-    postgresql_database()
-    {
-        const std::filesystem::path data = directory_.path() / "data";
-        child initializing(
-            {.command = unprivileged(directory_.path(),
-                                     {"sh", "-c", R"("$@" >log 2>&1)", "sh",
-                                      find_program("initdb", folders_of_versions()), "-D",
-                                      data.string(), "-U", "test", "-A", "trust", "-E", "UTF8",
-                                      "--locale=C", "--no-sync"})});
-        const auto ended = initializing.wait(start_limit);
-        if (!ended || ended->code != 0)
-            throw std::runtime_error("initdb failed:\n" + log());
-        server_ = child(
-            {.command = unprivileged(directory_.path(),
-                                     {"sh", "-c", R"(exec "$@" >log 2>&1)", "sh",
-                                      find_program("postgres", folders_of_versions()), "-D",
-                                      data.string(), "-k", directory_.path().string(), "-c",
-                                      "listen_addresses=", "-c", "fsync=off"})});
-        // The server has no event to wait for, so it is polled until it answers or ends.
-        const auto limit = std::chrono::steady_clock::now() + start_limit;
-        while (PQping(where().c_str()) != PQPING_OK) {
-            if (!server_.running() || std::chrono::steady_clock::now() > limit)
-                throw std::runtime_error("postgres does not answer:\n" + log());
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        }
-    }
-
     [[nodiscard]] guard::sql_dialect dialect() const override
     {
         return guard::sql_dialect::postgresql;
     }
     [[nodiscard]] std::unique_ptr<sql_connection> connect() override
     {
-        return std::make_unique<postgresql_connection>(where());
+        return std::make_unique<postgresql_connection>(server_.connection_text());
     }
 
 private:
-    static constexpr std::chrono::seconds start_limit{200};
-
-    [[nodiscard]] std::string where() const
-    {
-        return "host=" + directory_.path().string() + " user=test dbname=postgres";
-    }
-
-    [[nodiscard]] std::string log() const { return text_of(directory_.file("log")); }
-
-    temporary_directory directory_;
-    child server_;
+    postgresql_server server_;
 };
 
 } // namespace
@@ -153,11 +101,7 @@ std::unique_ptr<sql_database> start_database()
 
 std::string missing_for_database()
 {
-    for (const char* program : {"initdb", "postgres"}) {
-        if (find_program(program, folders_of_versions()).empty())
-            return std::string(program) + " is not installed (package postgresql)";
-    }
-    return {};
+    return postgresql_server::missing();
 }
 
 } // namespace leasehold::test

@@ -1,4 +1,4 @@
-#include "guard/sql/unprivileged.hpp"
+#include "support/unprivileged.hpp"
 
 #include <pwd.h>
 #include <unistd.h>
