@@ -26,3 +26,15 @@ function(leasehold_embed header)
     string(APPEND content "} // namespace leasehold::scripts\n")
     file(CONFIGURE OUTPUT "${header}" CONTENT "${content}" @ONLY)
 endfunction()
+
+# leasehold_embed_text(HEADER NAMESPACE NAME FILE): writes a header with the unchanged text of the
+# file as the constant NAMESPACE::NAME.
+function(leasehold_embed_text header namespace name file)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    file(READ "${file}" text)
+    set(content "#pragma once\n// Made by CMake from a file of the sources.\n")
+    string(APPEND content "namespace ${namespace} {\n")
+    string(APPEND content "inline constexpr char ${name}[] = R\"text(${text})text\";\n")
+    string(APPEND content "} // namespace ${namespace}\n")
+    file(CONFIGURE OUTPUT "${header}" CONTENT "${content}" @ONLY)
+endfunction()

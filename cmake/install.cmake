@@ -1,7 +1,7 @@
 # Installs the libraries and their headers, so that find_package(leasehold [COMPONENTS ...]) gives
-# leasehold::core, leasehold::redis, leasehold::testing, and leasehold::leasehold with redis, and
-# pkg-config the same as leasehold-core, leasehold and leasehold-testing. testing is absent if it
-# was not built.
+# leasehold::core, leasehold::redis, leasehold::postgres, leasehold::testing, and
+# leasehold::leasehold with redis, and pkg-config the same as leasehold-core, leasehold,
+# leasehold-postgres and leasehold-testing. postgres and testing are absent if they were not built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 include(${PROJECT_SOURCE_DIR}/packaging/pkg-config/pkg-config.cmake)
@@ -23,6 +23,14 @@ if(TARGET leasehold_testing)
     get_target_property(type leasehold_testing TYPE)
     if(NOT type STREQUAL "SHARED_LIBRARY")
         set(testing_needs_lua ON)
+    endif()
+endif()
+set(postgres_needs_libpq OFF) # as for Lua
+if(TARGET leasehold_postgres)
+    list(APPEND components postgres)
+    get_target_property(type leasehold_postgres TYPE)
+    if(NOT type STREQUAL "SHARED_LIBRARY")
+        set(postgres_needs_libpq ON)
     endif()
 endif()
 
@@ -49,6 +57,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INC
 leasehold_pkg_config(leasehold-core core "Distributed locks for Boost.Asio")
 leasehold_pkg_config(leasehold redis "Distributed locks for Boost.Asio, in Redis"
     REQUIRES leasehold-core STATIC openssl)
+if(TARGET leasehold_postgres)
+    leasehold_pkg_config(leasehold-postgres postgres "Distributed locks in PostgreSQL"
+        REQUIRES leasehold-core STATIC libpq)
+endif()
 if(TARGET leasehold_testing)
     leasehold_pkg_config(leasehold-testing testing "A simulator for programs that use leasehold"
         REQUIRES leasehold STATIC_LIBRARY ${LEASEHOLD_LUA_LIBRARY})
@@ -60,6 +72,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/leasehold-config-version.
     COMPATIBILITY ${compatibility})
 install(FILES
     ${CMAKE_CURRENT_LIST_DIR}/leasehold-boost.cmake
+    ${CMAKE_CURRENT_LIST_DIR}/leasehold-libpq.cmake
     ${CMAKE_CURRENT_LIST_DIR}/leasehold-lua.cmake
     ${PROJECT_BINARY_DIR}/leasehold-config.cmake
     ${PROJECT_BINARY_DIR}/leasehold-config-version.cmake

@@ -21,6 +21,9 @@
 #include <leasehold/store.hpp>
 #include <leasehold/with_lock.hpp>
 
+#if defined(LEASEHOLD_HAS_POSTGRES)
+#include <leasehold/postgres.hpp>
+#endif
 #if defined(LEASEHOLD_HAS_REDIS)
 #include <leasehold/redis.hpp>
 #endif

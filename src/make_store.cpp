@@ -62,6 +62,14 @@ scheme_table& the_table()
             errc::not_supported,
             detail::printable("scheme is '" + parts.scheme +
                               "', must include <leasehold/redis.hpp> and link leasehold::redis"));
+    const bool of_postgres = parts.scheme == "postgres" || parts.scheme == "postgresql";
+    if (of_postgres)
+        throw boost::system::system_error(
+            errc::not_supported,
+            detail::printable("scheme is '" + parts.scheme +
+                              "', must include <leasehold/postgres.hpp> and link "
+                              "leasehold::postgres, which the CMake option LEASEHOLD_POSTGRES "
+                              "builds with libpq (Debian: libpq-dev)"));
     if (!parts.has_authority) // also "host:port"
         detail::refuse_url("URL has no scheme, must begin with one and a colon: " + table.names());
     detail::refuse_url("scheme", parts.scheme, table.names());

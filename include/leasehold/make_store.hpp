@@ -13,6 +13,8 @@ namespace leasehold {
 ///  - `memory:[name]`: the locks are in this process. Clients with the same name share them.
 ///    Parameter `fence_retention`: the seconds for which a fence counter is kept, or `forever`.
 ///  - `redis:` and the other schemes of `redis_config`: include `<leasehold/redis.hpp>`.
+///  - `postgres:` and `postgresql:`, see `postgres_config`: include `<leasehold/postgres.hpp>` and
+///    link `leasehold::postgres`.
 ///  - a scheme that the program has registered.
 /// @throws boost::system::system_error `errc::invalid_url`; `what()` names the wrong part, its
 ///     value and the allowed values. It never contains a password. `errc::not_supported` if the

@@ -8,6 +8,9 @@ namespace {
 
 #define EXPECT(...) expect(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, "line_contract", __LINE__)
 
+/// It expires within a case, and not before the next request of a slow store.
+constexpr std::chrono::milliseconds brief_time = 100ms;
+
 acquire_request join(std::string_view owner, std::chrono::milliseconds presence = 10s,
                      std::chrono::milliseconds claim = 5s)
 {
@@ -114,12 +117,12 @@ void grant_is_a_claim_until_an_acquire_confirms_it(pair& p)
 void unconfirmed_grant_expires(pair& p)
 {
     p.acquire_by(p.a, "a:1");
-    expect_queued(p.b.acquire(join("b:1", 10s, 20ms)), 0);
+    expect_queued(p.b.acquire(join("b:1", 10s, brief_time)), 0);
     expect_queued(p.b.acquire(join("b:2")), 1);
     EXPECT(p.release_by(p.a, "a:1") == released_t::granted_next);
     const auto remaining = p.a.acquire(look("lock", "a:2")).reply.remaining;
-    EXPECT(remaining <= 20ms);
-    p.a.wait(20ms + 2ms);
+    EXPECT(remaining <= brief_time);
+    p.a.wait(brief_time + 2ms);
     // Any poll finds it, and grants the lock to the next.
     p.b.grants.clear();
     EXPECT(p.a.acquire(look("lock", "a:2")).reply.result == granted_t::held);
@@ -166,11 +169,11 @@ void waiter_that_left_the_queue_is_not_granted_the_lock(pair& p)
 void leaving_waiter_grants_an_expired_lock_to_the_next(pair& p)
 {
     acquire_request brief = take("lock", "a:1");
-    brief.lease = 20ms;
+    brief.lease = brief_time;
     EXPECT(p.a.acquire(brief).reply.result == granted_t::granted);
     expect_queued(p.b.acquire(join("b:1")), 0);
     expect_queued(p.b.acquire(join("b:2")), 1);
-    p.a.wait(20ms + 2ms);
+    p.a.wait(brief_time + 2ms);
     EXPECT(p.release_by(p.b, "b:1") == released_t::left_queue);
     wait_for_grant(p.b, "b:2");
     EXPECT(p.b.acquire(join("b:2")).reply.result == granted_t::granted);
@@ -179,14 +182,14 @@ void leaving_waiter_grants_an_expired_lock_to_the_next(pair& p)
 void expired_waiter_is_skipped(pair& p)
 {
     p.acquire_by(p.a, "a:1");
-    expect_queued(p.b.acquire(join("b:1", 10ms)), 0);
+    expect_queued(p.b.acquire(join("b:1", brief_time)), 0);
     expect_queued(p.b.acquire(join("b:2")), 1);
-    p.a.wait(12ms);
+    p.a.wait(brief_time + 2ms);
     EXPECT(p.release_by(p.a, "a:1") == released_t::granted_next);
     wait_for_grant(p.b, "b:2");
     EXPECT(p.b.acquire(join("b:2")).reply.result == granted_t::granted);
-    expect_queued(p.b.acquire(join("b:3", 10ms)), 0);
-    p.a.wait(12ms);
+    expect_queued(p.b.acquire(join("b:3", brief_time)), 0);
+    p.a.wait(brief_time + 2ms);
     // With an empty queue, any acquire gets the lock.
     EXPECT(p.release_by(p.b, "b:2") == released_t::freed);
     EXPECT(p.acquire_by(p.a, "a:2") == granted_t::granted);
@@ -200,6 +203,7 @@ void waiter_of_an_ended_client_is_skipped(pair& p)
     p.b.close();
     p.context.restart();
     p.context.poll();
+    p.lab.wait_for_ended_clients();
     p.acquire_by(p.a, "a:3"); // earlier messages have been received there
     EXPECT(p.release_by(p.a, "a:1") == released_t::granted_next);
     wait_for_grant(p.a, "a:2");

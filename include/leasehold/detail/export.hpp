@@ -1,9 +1,10 @@
 #ifndef LEASEHOLD_DETAIL_EXPORT_HPP
 #define LEASEHOLD_DETAIL_EXPORT_HPP
 
-// Symbol visibility. There are three libraries: LEASEHOLD_EXPORT marks the symbols of the core,
-// LEASEHOLD_REDIS_EXPORT and LEASEHOLD_TESTING_EXPORT those of the others. The CMake targets define
-// LEASEHOLD_SHARED for shared libraries, and LEASEHOLD_BUILDS_... while they compile one.
+// Symbol visibility. LEASEHOLD_EXPORT marks the symbols of the core, and LEASEHOLD_REDIS_EXPORT,
+// LEASEHOLD_POSTGRES_EXPORT and LEASEHOLD_TESTING_EXPORT those of the other libraries. The CMake
+// targets define LEASEHOLD_SHARED for shared libraries, and LEASEHOLD_BUILDS_... while they compile
+// one.
 // LEASEHOLD_HIDDEN marks internal members of an exported class. The tests call them:
 // LEASEHOLD_EXPORTS_INTERNALS exports everything for them.
 #if !defined(_WIN32)
@@ -17,10 +18,12 @@
 #define LEASEHOLD_HIDDEN __attribute__((visibility("hidden")))
 #endif
 #define LEASEHOLD_REDIS_EXPORT LEASEHOLD_EXPORT
+#define LEASEHOLD_POSTGRES_EXPORT LEASEHOLD_EXPORT
 #define LEASEHOLD_TESTING_EXPORT LEASEHOLD_EXPORT
 #elif !defined(LEASEHOLD_SHARED)
 #define LEASEHOLD_EXPORT
 #define LEASEHOLD_REDIS_EXPORT
+#define LEASEHOLD_POSTGRES_EXPORT
 #define LEASEHOLD_TESTING_EXPORT
 #else
 // A DLL exports its own symbols and imports those of others.
@@ -33,6 +36,11 @@
 #define LEASEHOLD_REDIS_EXPORT __declspec(dllexport)
 #else
 #define LEASEHOLD_REDIS_EXPORT __declspec(dllimport)
+#endif
+#if defined(LEASEHOLD_BUILDS_POSTGRES)
+#define LEASEHOLD_POSTGRES_EXPORT __declspec(dllexport)
+#else
+#define LEASEHOLD_POSTGRES_EXPORT __declspec(dllimport)
 #endif
 #if defined(LEASEHOLD_BUILDS_TESTING)
 #define LEASEHOLD_TESTING_EXPORT __declspec(dllexport)

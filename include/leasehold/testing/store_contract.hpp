@@ -35,6 +35,10 @@ public:
         return true;
     }
 
+    /// Waits until the server has noticed the end of each client whose store was closed. The
+    /// contract calls it when one client is left.
+    virtual void wait_for_ended_clients() {}
+
     /// Deletes everything.
     virtual void clear() = 0;
 };

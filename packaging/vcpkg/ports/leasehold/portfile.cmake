@@ -9,6 +9,7 @@ vcpkg_cmake_configure(
     OPTIONS
         -DLEASEHOLD_TESTS=OFF
         -DLEASEHOLD_TESTING=OFF # vcpkg has no Lua 5.1
+        -DLEASEHOLD_POSTGRES=OFF
         -DLEASEHOLD_EXAMPLES=OFF
         -DLEASEHOLD_WERROR=OFF
         -DLEASEHOLD_INSTALL=ON

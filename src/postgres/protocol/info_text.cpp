@@ -1,0 +1,65 @@
+#include "postgres/protocol/info_text.hpp"
+
+#include "base/url.hpp"
+
+#include <boost/system/system_error.hpp>
+
+#include <chrono>
+#include <cstdint>
+
+namespace leasehold::postgres_store {
+namespace {
+
+// A longer text is cut: the fields are for display.
+constexpr std::size_t longest_text = 256;
+
+std::string encoded(std::string_view text)
+{
+    constexpr char digits[] = "0123456789ABCDEF";
+    std::string result;
+    for (const char c : text.substr(0, longest_text)) {
+        const auto byte = static_cast<unsigned char>(c);
+        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+            c == '-' || c == '.' || c == '_')
+            result += c;
+        else
+            result.append({'%', digits[byte >> 4], digits[byte & 15]});
+    }
+    return result;
+}
+
+} // namespace
+
+std::string text_of(const client_info& info)
+{
+    return "host=" + encoded(info.host) + "&program=" + encoded(info.program) +
+           "&pid=" + std::to_string(info.pid) +
+           "&since=" + std::to_string(info.since.time_since_epoch().count()) +
+           "&version=" + encoded(info.version);
+}
+
+client_info read_info(std::string_view text)
+{
+    client_info info;
+    try {
+        detail::each_parameter(text, [&](const std::string& name, const std::string& value) {
+            std::int64_t number = 0;
+            if (name == "host")
+                info.host = value.substr(0, longest_text);
+            else if (name == "program")
+                info.program = value.substr(0, longest_text);
+            else if (name == "version")
+                info.version = value.substr(0, longest_text);
+            else if (name == "pid" && detail::read_number(value, number) && number > 0)
+                info.pid = number;
+            else if (name == "since" && detail::read_number(value, number) && number > 0)
+                info.since = decltype(info.since)(std::chrono::milliseconds(number));
+        });
+    }
+    catch (const boost::system::system_error&) {
+        // Another program may have written it.
+    }
+    return info;
+}
+
+} // namespace leasehold::postgres_store

@@ -1,0 +1,328 @@
+#include "postgres/store/commit_queue.hpp"
+
+#include "postgres/protocol/identifier.hpp"
+#include "postgres/protocol/schema_version.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <utility>
+
+namespace leasehold::postgres_store {
+namespace {
+
+constexpr std::size_t group_limit = 128;
+constexpr unsigned attempts_limit = 5;
+
+// The statement was prepared for functions that were replaced since.
+bool is_outdated(std::string_view sqlstate)
+{
+    return sqlstate == "0A000" || sqlstate == "26000";
+}
+
+} // namespace
+
+void commit_queue::open(const asio::any_io_executor& strand,
+                        const std::shared_ptr<detail::context_poster>& poster,
+                        store_listener& listener)
+{
+    poster_ = poster;
+    listener_ = &listener;
+    connection_->open(strand, *this);
+}
+
+void commit_queue::close() noexcept
+{
+    listener_ = nullptr;
+    // A transaction that was sent completely may be executed.
+    const session* const last = connection_->ready();
+    const error_code sent = last != nullptr && last->sent_all() ? errc::outcome_unknown
+                                                                : errc::store_unavailable;
+    connection_->close();
+    if (!poster_ || (group_.empty() && pending_.empty()))
+        return;
+    // Never inside the call.
+    try {
+        poster_->post([self = shared_from_this(), sent] {
+            auto group = std::exchange(self->group_, {});
+            for (request& each : group)
+                complete(each, sent, nullptr);
+            self->reject_waiting(errc::store_unavailable, nullptr);
+        });
+    }
+    catch (const std::bad_alloc&) {
+        drop(false); // their handlers may keep the client, which keeps this object
+    }
+}
+
+// The destruction of a handler may call this object.
+void commit_queue::drop(bool forked) noexcept
+{
+    listener_ = nullptr;
+    connection_->drop(forked);
+    const auto group = std::exchange(group_, {});
+    const auto pending = std::exchange(pending_, {});
+}
+
+void commit_queue::add(request asked)
+{
+    if (!ready()) {
+        if (poster_)
+            poster_->post([asked = std::make_shared<request>(std::move(asked)),
+                           code = listener_ != nullptr ? down_ : errc::store_unavailable,
+                           details = down_details_] { complete(*asked, code, details); });
+        return;
+    }
+    pending_.push_back(std::move(asked));
+    if (!group_.empty() || flush_posted_)
+        return;
+    try {
+        flush_posted_ = poster_->post([self = shared_from_this()] {
+            self->flush_posted_ = false;
+            self->flush();
+        });
+    }
+    catch (const std::bad_alloc&) {
+        pending_.pop_back();
+        throw;
+    }
+}
+
+void commit_queue::on_setup(session& to)
+{
+    for (const statement each : all_statements)
+        to.prepare(name_of(each), text_of(each, quoted(settings_.schema)));
+}
+
+void commit_queue::on_ready(std::int64_t server_us)
+{
+    const auto self = shared_from_this();
+    time_.learn(server_us, clock::now());
+    down_details_.reset();
+    listener_->on_connected(0);
+    if (listener_ != nullptr && on_serving)
+        on_serving();
+}
+
+void commit_queue::flush()
+{
+    session* const to = connection_->ready();
+    if (!group_.empty() || pending_.empty() || to == nullptr)
+        return;
+    take_group();
+    answered_ = 0;
+    failed_ = {};
+    failed_at_ = group_.size();
+    try {
+        for (const request& each : group_)
+            to->execute_prepared(name_of(each.what), each.values);
+    }
+    catch (const std::bad_alloc&) {
+        // Nothing of it can be executed without its end.
+        trouble why;
+        why.code = errc::store_unavailable;
+        connection_->begin_again(server_index());
+        return on_lost(why, false);
+    }
+    to->finish_batch();
+}
+
+/// The oldest requests that may share a transaction.
+void commit_queue::take_group()
+{
+    const auto is_alone = [](const request& each) {
+        return each.alone || each.what == statement::renew;
+    };
+    auto last = pending_.begin() + 1;
+    if (!is_alone(pending_.front())) {
+        const auto most = pending_.begin() +
+                          static_cast<std::ptrdiff_t>(std::min(pending_.size(), group_limit));
+        last = std::find_if(last, most, is_alone);
+    }
+    group_.assign(std::make_move_iterator(pending_.begin()), std::make_move_iterator(last));
+    pending_.erase(pending_.begin(), last);
+    std::stable_sort(group_.begin(), group_.end(),
+                     [](const request& a, const request& b) { return a.name < b.name; });
+}
+
+void commit_queue::on_result(const PGresult& result)
+{
+    const ExecStatusType status = PQresultStatus(&result);
+    if (status == PGRES_PIPELINE_SYNC) {
+        if (!group_.empty())
+            end_group();
+        return;
+    }
+    if (status == PGRES_FATAL_ERROR) {
+        if (!failed_.code) {
+            failed_ = trouble_of(result);
+            failed_at_ = std::min(answered_, group_.size());
+        }
+    }
+    else if (status == PGRES_TUPLES_OK && answered_ < group_.size()) {
+        answer(group_[answered_], result);
+    }
+    ++answered_;
+}
+
+/// Keeps the reply until the transaction is committed.
+void commit_queue::answer(request& asked, const PGresult& from)
+{
+    const auto keep = [&](auto& to, auto read) {
+        if (read) {
+            to = std::move(*read);
+            return;
+        }
+        if (failed_.code)
+            return;
+        failed_at_ = answered_;
+        failed_.code = errc::not_supported;
+        failed_.from_server = "the reply has another form; " + how_to_install(settings_);
+    };
+    const auto keep_timed = [&](auto& to, auto read) {
+        if (read)
+            time_.learn(read->server_us, clock::now());
+        keep(to, read ? std::optional(std::move(read->reply)) : std::nullopt);
+    };
+    if (auto* const acquire = std::get_if<waiting_acquire>(&asked.waiting))
+        keep_timed(acquire->reply, read_acquire(from, acquire->listening));
+    else if (auto* const release = std::get_if<waiting_release>(&asked.waiting))
+        keep_timed(release->reply, read_release(from, release->listening));
+    else if (auto* const renew = std::get_if<waiting_renew>(&asked.waiting))
+        keep(renew->reply, read_renew(from, renew->size));
+    else if (auto* const other = std::get_if<waiting_other>(&asked.waiting);
+             other != nullptr && PQntuples(&from) == 1 && PQnfields(&from) == 1 &&
+             !row_reader(from, 0).is_null(0))
+        other->value = std::string(row_reader(from, 0).bytes(0));
+}
+
+/// The transaction was committed or rolled back.
+void commit_queue::end_group()
+{
+    const auto self = shared_from_this();
+    auto group = std::exchange(group_, {});
+    if (!failed_.code) {
+        for (request& each : group)
+            complete(each, {}, nullptr);
+        return flush();
+    }
+    const trouble why = std::exchange(failed_, {});
+    const bool conflict = is_conflict(why.sqlstate);
+    if (group.size() > 1) {
+        // The first statement that failed must not fail the others. After a conflict, each goes
+        // alone.
+        for (std::size_t i = 0; i < group.size(); ++i)
+            group[i].alone = group[i].alone || conflict || i == failed_at_ ||
+                             failed_at_ == group.size();
+        put_back(std::move(group));
+        return flush();
+    }
+    if (conflict && ++group.front().attempts < attempts_limit) {
+        put_back(std::move(group));
+        return flush();
+    }
+    fail(group.front(), why);
+    if (is_read_only(why.sqlstate) || is_outdated(why.sqlstate))
+        server_failed(why);
+    flush();
+}
+
+void commit_queue::put_back(std::vector<request> group)
+{
+    pending_.insert(pending_.begin(), std::make_move_iterator(group.begin()),
+                    std::make_move_iterator(group.end()));
+}
+
+/// Completes a request that the server rejected.
+void commit_queue::fail(request& asked, const trouble& why)
+{
+    auto details = std::make_shared<diagnostics>();
+    details->server = server();
+    details->key = asked.name;
+    details->server_message = why.from_server;
+    details->connection_error = why.from_here;
+    error_code code = why.code;
+    if (is_outdated(why.sqlstate))
+        code = errc::store_refused; // the next session prepares it again
+    else if (is_schema_missing(why.sqlstate))
+        details->server_message.append("; ").append(how_to_install(settings_));
+    if (listener_ != nullptr && !std::holds_alternative<waiting_other>(asked.waiting))
+        listener_->on_error(0, code, *details);
+    complete(asked, code, details);
+}
+
+/// The session is of no use any more.
+void commit_queue::server_failed(const trouble& why)
+{
+    if (listener_ == nullptr || !ready())
+        return;
+    if (is_read_only(why.sqlstate))
+        connection_->begin_again_elsewhere();
+    else
+        connection_->begin_again(server_index());
+    trouble reason = why;
+    reason.code = errc::store_refused;
+    on_lost(reason, false);
+}
+
+void commit_queue::on_lost(const trouble& why, bool sent_all)
+{
+    const auto self = shared_from_this();
+    // An error of the transaction came before: it was rolled back.
+    const error_code unanswered = sent_all && !failed_.code ? errc::outcome_unknown
+                                                            : errc::store_unavailable;
+    diagnostics details;
+    details.server = server();
+    details.server_message = why.from_server;
+    details.connection_error = why.from_here;
+    auto group = std::exchange(group_, {});
+    // The end of a session is no reason to give up, whatever the server says.
+    const error_code reason = why.code == condition::bad_request ? errc::store_refused : why.code;
+    on_unreachable(reason, details);
+    for (request& each : group)
+        complete(each, unanswered, down_details_);
+    reject_waiting(errc::store_unavailable, down_details_);
+}
+
+void commit_queue::on_unreachable(error_code why, const diagnostics& details)
+{
+    // Each attempt fails for the same reason.
+    if (down_details_ && down_ == why && *down_details_ == details)
+        return;
+    const auto self = shared_from_this();
+    down_ = why;
+    down_details_ = std::make_shared<diagnostics>(details);
+    if (listener_ != nullptr)
+        listener_->on_error(0, why, details);
+    if (listener_ != nullptr)
+        listener_->on_disconnected(0, why);
+}
+
+void commit_queue::reject_waiting(error_code code,
+                                  const std::shared_ptr<const diagnostics>& details)
+{
+    auto pending = std::exchange(pending_, {});
+    for (request& each : pending)
+        complete(each, code, details);
+}
+
+void commit_queue::complete(request& asked, error_code code,
+                            const std::shared_ptr<const diagnostics>& details)
+{
+    const auto finish = [&](auto& waiting) {
+        auto reply = code ? decltype(waiting.reply)() : std::move(waiting.reply);
+        if (code)
+            reply.details = details;
+        std::move(waiting.handler)(code, std::move(reply));
+    };
+    if (auto* const acquire = std::get_if<waiting_acquire>(&asked.waiting))
+        finish(*acquire);
+    else if (auto* const release = std::get_if<waiting_release>(&asked.waiting))
+        finish(*release);
+    else if (auto* const renew = std::get_if<waiting_renew>(&asked.waiting))
+        finish(*renew);
+    else if (auto* const other = std::get_if<waiting_other>(&asked.waiting))
+        other->handler(code ? std::nullopt : std::move(other->value));
+}
+
+} // namespace leasehold::postgres_store

@@ -1,0 +1,101 @@
+#ifndef LEASEHOLD_SRC_POSTGRES_STORE_COMMIT_QUEUE_HPP
+#define LEASEHOLD_SRC_POSTGRES_STORE_COMMIT_QUEUE_HPP
+
+#include "base/server_clock.hpp"
+#include "core/async/context_poster.hpp"
+#include "postgres/connection/connection.hpp"
+#include "postgres/store/request.hpp"
+
+#include <leasehold/diagnostics.hpp>
+#include <leasehold/postgres_config.hpp>
+#include <leasehold/store.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leasehold::postgres_store {
+
+/// Group commit: the requests that come while a transaction is executed form the next one. One
+/// commit costs a write to the disk, however many requests it contains. All on the strand.
+///
+/// One transaction is outstanding at a time. So requests for a name take effect in the order of the
+/// calls, also if a transaction fails and its requests are sent again. Within a transaction they
+/// are in the order of names, so that the transactions of two clients do not block each other.
+/// Renewals lock many rows, so they are a transaction of their own.
+class commit_queue final : public connection_user, public std::enable_shared_from_this<commit_queue>
+{
+public:
+    explicit commit_queue(const postgres_config& settings)
+        : settings_(settings), connection_(std::make_shared<connection>(settings))
+    {}
+
+    void open(const asio::any_io_executor& strand,
+              const std::shared_ptr<detail::context_poster>& poster, store_listener& listener);
+    void close() noexcept;
+    /// The context ends; `forked`: in a forked process.
+    void drop(bool forked) noexcept;
+
+    /// Sends a request, or completes it with the reason why there is no connection.
+    void add(request asked);
+
+    /// The server's time in microseconds at the end of `budget`; 0: unknown.
+    [[nodiscard]] std::int64_t deadline(std::chrono::milliseconds budget) const noexcept
+    {
+        return time_.limit(clock::now(), budget);
+    }
+
+    [[nodiscard]] bool ready() const noexcept { return connection_->ready() != nullptr; }
+    [[nodiscard]] std::string server() const { return connection_->server(); }
+    [[nodiscard]] std::size_t server_index() const noexcept { return connection_->server_index(); }
+
+    /// A server accepts requests; it may be another one than before. Set before `open`.
+    std::function<void()> on_serving;
+
+private:
+    void on_setup(session& to) override;
+    void on_ready(std::int64_t server_us) override;
+    void on_result(const PGresult& result) override;
+    void on_lost(const trouble& why, bool sent_all) override;
+    void on_unreachable(error_code why, const diagnostics& details) override;
+
+    void flush();
+    void take_group();
+    void end_group();
+    void put_back(std::vector<request> group);
+    void answer(request& asked, const PGresult& from);
+    void reject_waiting(error_code code, const std::shared_ptr<const diagnostics>& details);
+    void server_failed(const trouble& why);
+    void fail(request& asked, const trouble& why);
+    static void complete(request& asked, error_code code,
+                         const std::shared_ptr<const diagnostics>& details);
+
+    const postgres_config settings_;
+    const std::shared_ptr<connection> connection_;
+    std::shared_ptr<detail::context_poster> poster_;
+    store_listener* listener_ = nullptr;
+    detail::server_clock time_;
+
+    std::deque<request> pending_;
+    bool flush_posted_ = false;
+
+    std::vector<request> group_; ///< The outstanding transaction.
+    std::size_t answered_ = 0;
+    std::size_t failed_at_ = 0; ///< The statement that failed; the size: the commit.
+    trouble failed_;            ///< Its error, if any.
+
+    error_code down_ = errc::store_unavailable; ///< Why there is no connection.
+    std::shared_ptr<const diagnostics> down_details_;
+};
+
+} // namespace leasehold::postgres_store
+
+#endif

@@ -1,0 +1,93 @@
+#include "postgres/store/housekeeping.hpp"
+
+#include "base/this_process.hpp"
+#include "postgres/protocol/info_text.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace leasehold::postgres_store {
+namespace {
+
+constexpr std::chrono::seconds usual_pause{60};
+
+request other(statement what, parameters values,
+              std::function<void(std::optional<std::string>)> handler)
+{
+    return {.what = what,
+            .name = {},
+            .values = std::move(values),
+            .waiting = waiting_other{std::move(handler)},
+            .alone = what == statement::sweep}; // it locks many rows
+}
+
+} // namespace
+
+housekeeping::housekeeping(const postgres_config& settings, std::shared_ptr<commit_queue> through)
+    : settings_(settings),
+      through_(std::move(through)),
+      info_(settings.client_info ? detail::this_process() : client_info()),
+      info_text_(text_of(info_)),
+      time_(detail::make_system_time()),
+      random_(detail::seed_of(*time_))
+{}
+
+void housekeeping::open(const asio::any_io_executor& strand)
+{
+    open_ = true;
+    time_->open(strand, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self || !self->open_)
+            return;
+        self->introduce();
+        self->sweep();
+        self->schedule();
+    });
+    schedule();
+}
+
+void housekeeping::close() noexcept
+{
+    open_ = false;
+    time_->close();
+}
+
+void housekeeping::belongs_to(std::string_view owner)
+{
+    if (!client_.empty() || info_.empty())
+        return;
+    client_ = client_of(owner);
+    introduce();
+}
+
+void housekeeping::on_serving()
+{
+    introduce();
+}
+
+void housekeeping::introduce()
+{
+    if (client_.empty() || info_.empty() || !through_->ready())
+        return;
+    through_->add(other(statement::introduce, encode_introduce(client_, info_text_),
+                        [](const std::optional<std::string>&) {}));
+}
+
+void housekeeping::sweep()
+{
+    if (settings_.fence_retention == postgres_config::forever || !through_->ready())
+        return;
+    through_->add(other(statement::sweep, encode_sweep(after_, settings_.fence_retention),
+                        [weak = weak_from_this()](std::optional<std::string> last) {
+                            if (const auto self = weak.lock(); self && last)
+                                self->after_ = std::move(*last);
+                        }));
+}
+
+void housekeeping::schedule()
+{
+    const clock::duration usual = usual_pause;
+    time_->wake_at(time_->now() + fsm::pick(random_, usual / 2, usual + usual / 2));
+}
+
+} // namespace leasehold::postgres_store
