@@ -74,6 +74,20 @@ BOOST_AUTO_TEST_CASE(each_scheme_of_redis_is_registered)
         }
 }
 
+BOOST_AUTO_TEST_CASE(scheme_of_a_store_that_is_not_linked_names_its_component)
+{
+    for (const char* url : {"postgres://u:secret@h/db", "postgresql://h"})
+        BOOST_TEST_CONTEXT(url)
+        {
+            const auto [code, text] = error_of(url);
+            BOOST_TEST((code == errc::not_supported));
+            for (const char* part : {"<leasehold/postgres.hpp>", "leasehold::postgres",
+                                     "LEASEHOLD_POSTGRES", "libpq-dev"})
+                BOOST_TEST(text.find(part) != std::string::npos, text);
+            BOOST_TEST(text.find("secret") == std::string::npos);
+        }
+}
+
 BOOST_AUTO_TEST_CASE(url_error_of_a_store_reaches_the_caller)
 {
     const auto [code, text] = error_of("redis://u:secret@host:x");

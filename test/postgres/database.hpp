@@ -1,0 +1,60 @@
+#ifndef LEASEHOLD_TEST_POSTGRES_DATABASE_HPP
+#define LEASEHOLD_TEST_POSTGRES_DATABASE_HPP
+
+#include "postgres/sql_client.hpp"
+#include "support/port.hpp"
+#include "support/postgresql_server.hpp"
+
+#include <leasehold/postgres.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace leasehold::test {
+
+/// A PostgreSQL server on a port of 127.0.0.1 and on a local socket, with the schema of the locks.
+/// The user "app" has only the rights that a client needs.
+class database
+{
+public:
+    explicit database(std::vector<std::string> settings = {})
+        : server_(with_port(std::move(settings), port_.number()))
+    {
+        sql_client operator_session = connect();
+        operator_session.run(postgres_schema());
+        operator_session.run("create role app login password 'secret';"
+                             "grant usage on schema leasehold to app");
+    }
+
+    /// A session of the superuser.
+    [[nodiscard]] sql_client connect() const
+    {
+        return sql_client(server_.connection_text() + " port=" + std::to_string(port()));
+    }
+
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_.number(); }
+    [[nodiscard]] postgresql_server& server() noexcept { return server_; }
+
+    /// The URL of the user "app".
+    [[nodiscard]] std::string url() const
+    {
+        return "postgres://app@127.0.0.1:" + std::to_string(port()) + "/postgres";
+    }
+
+private:
+    static std::vector<std::string> with_port(std::vector<std::string> settings, std::uint16_t port)
+    {
+        settings.insert(settings.begin(),
+                        {"listen_addresses=127.0.0.1", "port=" + std::to_string(port)});
+        return settings;
+    }
+
+    reserved_port port_;
+    postgresql_server server_;
+};
+
+} // namespace leasehold::test
+
+#endif

@@ -1,0 +1,555 @@
+// The store in PostgreSQL when servers, connections and rights fail. Each test talks to a server
+// that this program has started.
+#include <boost/test/unit_test.hpp>
+
+#include "postgres/database.hpp"
+#include "support/fault_proxy.hpp"
+#include "support/queued_request.hpp"
+#include "support/store_contract.hpp"
+#include "support/tls_server.hpp"
+
+#include <leasehold/client.hpp>
+#include <leasehold/mutex.hpp>
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+using contract::look;
+using contract::take;
+using granted_t = acquire_reply::outcome;
+using released_t = release_reply::outcome;
+
+/// One server for all tests that do not harm it.
+database& shared_database()
+{
+    static database only;
+    return only;
+}
+
+/// A client of a database without locks.
+struct scene
+{
+    explicit scene(const std::string& url = shared_database().url())
+        : session(context, make_postgres_store(postgres_config(url)))
+    {}
+
+    /// Waits until a server accepts requests.
+    scene& connected()
+    {
+        session.wait_until_connected();
+        return *this;
+    }
+
+    /// Waits until no server can be used, and returns the reply to an acquire.
+    store_session::answer<acquire_reply> refused()
+    {
+        session.until([this] { return session.disconnected > 0; });
+        return session.acquire(take("lock", "a:1"));
+    }
+
+    asio::io_context context;
+    store_session session;
+};
+
+std::string text_of(const store_session::answer<acquire_reply>& got)
+{
+    return got.reply.details ? got.reply.details->to_string() : "";
+}
+
+struct clean_database
+{
+    clean_database() { as_operator.run("truncate leasehold.lock, leasehold.waiter"); }
+    sql_client as_operator = shared_database().connect();
+};
+
+release_request leaving(std::string_view name, std::string_view owner)
+{
+    return {.name = name, .owner = owner, .entry = {}};
+}
+
+bool contains(const std::string& text, std::string_view part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(on_one_server, clean_database)
+
+BOOST_AUTO_TEST_CASE(wrong_database_is_reported_with_server_and_cause)
+{
+    scene at("postgres://app@127.0.0.1:" + std::to_string(shared_database().port()) + "/nothing");
+    const auto got = at.refused();
+    BOOST_TEST((got.code == errc::invalid_option));
+    BOOST_TEST(contains(text_of(got), "server 127.0.0.1:"), text_of(got));
+    BOOST_TEST(contains(text_of(got), R"(database "nothing" does not exist (3D000))"));
+}
+
+BOOST_AUTO_TEST_CASE(missing_schema_is_reported_with_the_command_that_installs_it)
+{
+    scene at("postgres://app@127.0.0.1:" + std::to_string(shared_database().port()) + "/template1");
+    const auto got = at.refused();
+    BOOST_TEST((got.code == errc::not_supported));
+    BOOST_TEST(contains(text_of(got), "leasehold schema | psql 'template1'"), text_of(got));
+}
+
+BOOST_AUTO_TEST_CASE(missing_right_is_reported)
+{
+    as_operator.run("drop role if exists stranger; create role stranger login");
+    scene at("postgres://stranger@127.0.0.1:" + std::to_string(shared_database().port()) +
+             "/postgres");
+    const auto got = at.refused();
+    BOOST_TEST((got.code == errc::permission_denied));
+    BOOST_TEST(contains(text_of(got), "permission denied for schema leasehold"), text_of(got));
+}
+
+BOOST_AUTO_TEST_CASE(right_that_is_revoked_later_rejects_the_request)
+{
+    scene at;
+    at.connected();
+    as_operator.run("revoke usage on schema leasehold from app");
+    // Prepared statements are planned with the rights of their time, so a new session is used.
+    as_operator.run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'");
+    const auto got = at.refused();
+    as_operator.run("grant usage on schema leasehold to app");
+    BOOST_TEST((got.code == errc::permission_denied || got.code == errc::store_unavailable ||
+                got.code == errc::store_refused));
+    at.session.until([&] { return at.session.connected >= 2; });
+    BOOST_TEST((at.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+}
+
+BOOST_AUTO_TEST_CASE(too_many_connections_refuse_until_there_is_room)
+{
+    as_operator.run("alter role app connection limit 0");
+    scene at(shared_database().url() + "?reconnect=10");
+    const auto got = at.refused();
+    as_operator.run("alter role app connection limit -1");
+    BOOST_TEST((got.code == errc::store_refused));
+    BOOST_TEST(contains(text_of(got), "(53300)"), text_of(got));
+    at.connected();
+    BOOST_TEST((at.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+}
+
+BOOST_AUTO_TEST_CASE(unreachable_server_is_reported)
+{
+    const reserved_port nobody;
+    scene at("postgres://127.0.0.1:" + std::to_string(nobody.number()) + "/db");
+    const auto got = at.refused();
+    BOOST_TEST((got.code == errc::store_unavailable));
+    BOOST_TEST(contains(text_of(got), "onnection refused"), text_of(got));
+}
+
+BOOST_AUTO_TEST_CASE(unknown_host_is_reported)
+{
+    scene at("postgres://host.invalid/db");
+    const auto got = at.refused();
+    BOOST_TEST((got.code == errc::store_unavailable));
+    BOOST_TEST(contains(text_of(got), "host not found"), text_of(got));
+}
+
+BOOST_AUTO_TEST_CASE(host_name_and_local_socket_lead_to_the_server)
+{
+    const std::string port = std::to_string(shared_database().port());
+    std::string folder;
+    for (const char c : shared_database().server().socket_folder())
+        folder += c == '/' ? std::string("%2F") : std::string(1, c);
+    for (const std::string& host : {std::string("localhost"), folder}) {
+        scene at("postgres://app@" + host + ":" + port + "/postgres");
+        at.connected();
+        BOOST_TEST((at.session.acquire(take(host, "a:1")).reply.result == granted_t::granted));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(wrong_password_is_reported_without_it)
+{
+    const std::string rules = shared_database().server().socket_folder() + "/data/pg_hba.conf";
+    const std::string before = leasehold::test::text_of(std::filesystem::path(rules));
+    std::ofstream(rules) << "local all all trust\n"
+                            "host all app 127.0.0.1/32 scram-sha-256\n";
+    as_operator.run("select pg_reload_conf()");
+    const std::string at_host = "@127.0.0.1:" + std::to_string(shared_database().port()) +
+                                "/postgres?reconnect=10";
+    {
+        scene wrong("postgres://app:hidden" + at_host);
+        const auto got = wrong.refused();
+        BOOST_TEST((got.code == errc::permission_denied));
+        BOOST_TEST(contains(text_of(got), "password authentication failed for user \"app\""),
+                   text_of(got));
+        BOOST_TEST(!contains(text_of(got), "hidden"));
+    }
+    {
+        scene right("postgres://app:secret" + at_host);
+        right.connected();
+    }
+    // A later password in the file may be the right one.
+    const temporary_directory directory;
+    const std::string file = directory.file("password");
+    std::ofstream(file) << "old\n";
+    scene changing("postgres://app" + at_host + "&password_file=" + file);
+    BOOST_TEST((changing.refused().code == errc::store_refused));
+    std::ofstream(file) << "secret\n";
+    changing.connected();
+    std::ofstream(rules) << before;
+    as_operator.run("select pg_reload_conf()");
+}
+
+BOOST_AUTO_TEST_CASE(certificate_of_the_server_is_verified)
+{
+    namespace fs = std::filesystem;
+    const temporary_directory files;
+    const certificate own(files, "server", "DNS:localhost");
+    const certificate other(files, "other", "DNS:localhost");
+    const fs::path data = shared_database().server().socket_folder() + "/data";
+    struct stat owner{};
+    BOOST_REQUIRE(::stat(data.c_str(), &owner) == 0);
+    for (const auto& [from, to] :
+         {std::pair(own.text, "server.crt"), std::pair(own.key, "server.key")}) {
+        fs::copy_file(from, data / to, fs::copy_options::overwrite_existing);
+        fs::permissions(data / to, fs::perms::owner_read | fs::perms::owner_write);
+        BOOST_REQUIRE(::chown((data / to).c_str(), owner.st_uid, owner.st_gid) == 0);
+    }
+    as_operator.run("alter system set ssl = on");
+    as_operator.run("select pg_reload_conf()");
+    const std::string port = std::to_string(shared_database().port());
+    const auto url = [&](const std::string& host, const certificate& trusted) {
+        return "postgres://app@" + host + ":" + port +
+               "/postgres?reconnect=10&sslmode=verify-full&sslrootcert=" + trusted.text;
+    };
+    {
+        scene right(url("localhost", own));
+        right.connected();
+        BOOST_TEST(as_operator.run("select bool_and(ssl) from pg_stat_ssl join pg_stat_activity "
+                                   "using (pid) where usename = 'app'") == "t");
+        BOOST_TEST((right.session.acquire(take("tls", "a:1")).reply.result == granted_t::granted));
+    }
+    for (const std::string& wrong : {url("localhost", other), url("127.0.0.1", own)}) {
+        scene at(wrong);
+        const auto got = at.refused();
+        BOOST_TEST((got.code == errc::store_unavailable));
+        BOOST_TEST(contains(text_of(got), "certificate"), text_of(got));
+    }
+    as_operator.run("alter system reset ssl");
+    as_operator.run("select pg_reload_conf()");
+}
+
+BOOST_AUTO_TEST_CASE(requests_of_a_turn_are_one_transaction)
+{
+    scene at;
+    at.connected();
+    int granted = 0;
+    at.session.on_the_strand([&] {
+        for (int i = 0; i < 20; ++i) {
+            const std::string name = "lock" + std::to_string(i);
+            at.session.get().async_acquire(take(name, "a:1"), [&](error_code code, auto reply) {
+                granted += !code && reply.result == granted_t::granted;
+            });
+        }
+    });
+    at.session.until([&] { return granted == 20; });
+    BOOST_TEST(as_operator.run("select count(*) from leasehold.lock") == "20");
+    BOOST_TEST(as_operator.run("select count(distinct xmin::text) from leasehold.lock") == "1");
+}
+
+BOOST_AUTO_TEST_CASE(thousand_locks_are_renewed_in_one_transaction)
+{
+    scene at;
+    at.connected();
+    std::vector<std::string> names;
+    for (int i = 0; i < 1000; ++i)
+        names.push_back("lock" + std::to_string(i));
+    int granted = 0;
+    at.session.on_the_strand([&] {
+        for (const std::string& name : names)
+            at.session.get().async_acquire(take(name, "a:1"), [&](error_code code, auto reply) {
+                granted += !code && reply.result == granted_t::granted;
+            });
+    });
+    at.session.until([&] { return granted == 1000; });
+    std::vector<renewal> all;
+    for (const std::string& name : names)
+        all.push_back({name, "a:1", 60s});
+    const auto got = at.session.renew(all);
+    BOOST_TEST(!got.code);
+    BOOST_TEST((got.reply.results == std::vector(1000, renewal_result::renewed)));
+    BOOST_TEST(as_operator.run("select count(distinct xmin::text) from leasehold.lock") == "1");
+}
+
+BOOST_AUTO_TEST_CASE(request_that_fails_does_not_fail_the_others_of_its_turn)
+{
+    scene at;
+    at.connected();
+    BOOST_TEST((at.session.acquire(take("b", "x:1")).reply.result == granted_t::granted));
+    BOOST_TEST((at.session.release(leaving("b", "x:1")).reply.result == released_t::freed));
+    // Somebody keeps the row of "b" locked.
+    as_operator.run(
+        "begin; select 1 from leasehold.lock where key = leasehold.key('b') for update");
+    std::vector<std::pair<std::string, error_code>> ends;
+    at.session.on_the_strand([&] {
+        for (const char* name : {"c", "b", "a"})
+            at.session.get().async_acquire(take(name, "a:1"), [&, name](error_code code, auto) {
+                ends.emplace_back(name, code);
+            });
+    });
+    at.session.until([&] { return ends.size() == 3; });
+    as_operator.run("rollback");
+    for (const auto& [name, code] : ends)
+        BOOST_TEST((code == (name == "b" ? error_code(errc::store_refused) : error_code())));
+    BOOST_TEST((at.session.acquire(look("b", "a:1")).reply.result == granted_t::granted));
+}
+
+BOOST_AUTO_TEST_CASE(conflicting_transactions_are_repeated)
+{
+    as_operator.run(R"(
+        drop schema if exists conflicts cascade;
+        create schema conflicts;
+        create sequence conflicts.calls;
+        create function conflicts.fail() returns trigger language plpgsql security definer as $$
+        begin
+            if nextval('conflicts.calls') <= 3 then
+                raise exception using errcode = '40001', message = 'a conflict of the test';
+            end if;
+            return new;
+        end $$;
+        create trigger conflict before insert on leasehold.lock
+            for each row execute function conflicts.fail())");
+    scene at;
+    at.connected();
+    int granted = 0;
+    at.session.on_the_strand([&] {
+        for (const char* name : {"c", "b", "a"})
+            at.session.get().async_acquire(take(name, "a:1"), [&](error_code code, auto reply) {
+                granted += !code && reply.result == granted_t::granted;
+            });
+    });
+    at.session.until([&] { return granted == 3; });
+    // The first transaction, and two repetitions.
+    BOOST_TEST(as_operator.run("select last_value from conflicts.calls") == "6");
+    as_operator.run("drop schema conflicts cascade");
+}
+
+BOOST_AUTO_TEST_CASE(terminated_session_is_made_again)
+{
+    scene at;
+    at.connected();
+    at.session.acquire(take("lock", "a:1"));
+    as_operator.run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'");
+    at.session.until([&] { return at.session.connected == 2; });
+    BOOST_TEST(at.session.disconnected == 1);
+    BOOST_TEST((at.session.why == errc::store_refused)); // 57P01: the server said so
+    BOOST_TEST((at.session.acquire(look("lock", "a:1")).reply.result == granted_t::granted));
+}
+
+BOOST_AUTO_TEST_CASE(waiter_is_notified_again_after_its_session_was_terminated)
+{
+    scene holds, waits;
+    holds.connected();
+    waits.connected();
+    holds.session.acquire(take("lock", "a:1"));
+    waits.session.acquire(queued_request("lock", "b:1"));
+    waits.session.until([&] { return waits.session.listening == 1; });
+    as_operator.run("select pg_terminate_backend(pid) from pg_stat_activity "
+                    "where query like '%attend%' and usename = 'app'");
+    waits.session.until([&] { return waits.session.listening == 3; }); // interrupted, and again
+    BOOST_TEST(waits.session.acquire(queued_request("lock", "b:1")).reply.queued);
+    BOOST_TEST(
+        (holds.session.release(leaving("lock", "a:1")).reply.result == released_t::granted_next));
+    waits.session.until([&] { return !waits.session.grants.empty(); });
+    BOOST_TEST(waits.session.grants.front().name == "lock");
+    BOOST_TEST(waits.session.grants.front().owner == "b:1");
+}
+
+BOOST_AUTO_TEST_CASE(lost_reply_is_unknown_and_found_by_its_owner)
+{
+    fault_proxy proxy(loopback_endpoint(shared_database().port()));
+    scene at("postgres://app@127.0.0.1:" + std::to_string(proxy.port()) +
+             "/postgres?timeout=300&reconnect=10");
+    at.connected();
+    proxy.drop_replies();
+    const auto lost = at.session.acquire(take("lock", "a:1"));
+    BOOST_TEST((lost.code == errc::outcome_unknown), lost.code);
+    BOOST_TEST(contains(text_of(lost), "no reply within 300 ms"), text_of(lost));
+    proxy.forward();
+    at.session.until([&] { return at.session.connected == 2; });
+    BOOST_TEST((at.session.acquire(take("lock", "b:1")).reply.result == granted_t::held));
+    BOOST_TEST((at.session.acquire(look("lock", "a:1")).reply.result == granted_t::granted));
+}
+
+BOOST_AUTO_TEST_CASE(holder_is_described)
+{
+    scene at;
+    at.connected();
+    constexpr const char* owner = "5e0f8c21-0000-4000-8000-000000000001:1";
+    at.session.acquire(take("lock", owner));
+    acquire_request other = take("lock", "b:1");
+    other.needs_holder = true;
+    const auto held = at.session.acquire(other);
+    BOOST_REQUIRE(held.reply.details);
+    BOOST_TEST(held.reply.details->holder == "5e0f8c21");
+    client_info found;
+    bool described = false;
+    at.session.on_the_strand([&] {
+        at.session.get().async_describe("5e0f8c21", [&](client_info info) {
+            found = std::move(info);
+            described = true;
+        });
+    });
+    at.session.until([&] { return described; });
+    BOOST_TEST((found == at.session.get().own_info()));
+    BOOST_TEST(found.pid == ::getpid());
+}
+
+BOOST_AUTO_TEST_CASE(cancelled_wait_leaves_the_queue)
+{
+    scene holds;
+    holds.connected();
+    holds.session.acquire(take("lock", "a:1", 60s));
+    asio::io_context context;
+    client locks(context, shared_database().url());
+    locks.async_run(asio::detached);
+    const mutex m(locks, "lock");
+    error_code ended;
+    m.async_try_lock_for(300ms, [&](error_code code, lease) {
+        ended = code;
+        locks.async_shutdown(asio::detached);
+    });
+    context.run();
+    BOOST_TEST((ended == errc::timed_out));
+    BOOST_TEST(as_operator.run("select count(*) from leasehold.waiter") == "0");
+}
+
+BOOST_AUTO_TEST_CASE(context_destroyed_before_the_store_keeps_no_handler)
+{
+    const auto token = std::make_shared<int>();
+    const auto made = make_postgres_store(postgres_config(shared_database().url()));
+    {
+        scene other;
+        other.connected();
+    }
+    {
+        asio::io_context context;
+        auto session = std::make_unique<store_session>(context, made);
+        session->wait_until_connected();
+        session->on_the_strand([&] {
+            made->async_acquire(queued_request("lock", "a:1"), [token](error_code, auto) {});
+        });
+        session->close();
+    }
+    BOOST_TEST(token.use_count() == 1);
+    const auto open = make_postgres_store(postgres_config(shared_database().url()));
+    struct silent final : store_listener
+    {
+        void on_wakeup(std::string_view) override {}
+        void on_connected(store_partition) override { ++connected; }
+        void on_disconnected(store_partition, error_code) override {}
+        int connected = 0;
+    } ears;
+    {
+        asio::io_context context;
+        open->open(asio::make_strand(context), ears);
+        while (ears.connected == 0)
+            context.run_one();
+        open->async_acquire(queued_request("lock", "a:1"), [token](error_code, auto) {});
+        context.poll();
+    }
+    open->async_acquire(take("lock", "a:1"), [token](error_code, auto) {});
+    open->close();
+    BOOST_TEST(token.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(store_can_be_destroyed_with_outstanding_replies)
+{
+    struct silent final : store_listener
+    {
+        void on_wakeup(std::string_view) override {}
+        void on_connected(store_partition) override { ++connected; }
+        void on_disconnected(store_partition, error_code) override {}
+        int connected = 0;
+    } ears;
+    asio::io_context context;
+    auto made = make_postgres_store(postgres_config(shared_database().url()));
+    made->open(asio::make_strand(context), ears);
+    while (ears.connected == 0)
+        context.run_one();
+    int answers = 0;
+    for (const char* name : {"a", "b"})
+        made->async_acquire(take(name, "a:1"), [&](error_code, auto) { ++answers; });
+    made.reset();
+    context.run();
+    BOOST_TEST(answers == 2);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_CASE(killed_server_is_found_again_with_its_locks)
+{
+    database own({"fsync=on"});
+    scene at(own.url() + "?reconnect=20");
+    at.connected();
+    const auto first = at.session.acquire(take("lock", "a:1", 60s));
+    BOOST_TEST((first.reply.result == granted_t::granted));
+    own.server().kill();
+    at.session.until([&] { return at.session.disconnected > 0; });
+    const auto down = at.session.acquire(take("other", "a:2"));
+    BOOST_TEST((down.code == errc::store_unavailable || down.code == errc::store_refused));
+    own.server().start();
+    at.session.until([&] { return at.session.connected == 2; });
+    BOOST_TEST((at.session.acquire(take("lock", "b:1")).reply.result == granted_t::held));
+    const renewal one[] = {{"lock", "a:1", 60s}};
+    BOOST_TEST((at.session.renew(one).reply.results.at(0) == renewal_result::renewed));
+}
+
+BOOST_AUTO_TEST_CASE(stopped_server_ends_requests_and_the_wait_for_grants)
+{
+    database own;
+    scene holds(own.url() + "?timeout=300&reconnect=20&health_check=100");
+    holds.connected();
+    holds.session.acquire(take("lock", "a:1", 60s));
+    holds.session.acquire(queued_request("lock", "a:2"));
+    holds.session.until([&] { return holds.session.listening == 1; });
+    own.server().pause();
+    const auto lost = holds.session.acquire(take("other", "a:3"));
+    BOOST_TEST((lost.code == errc::outcome_unknown));
+    holds.session.until([&] { return holds.session.listening >= 2; });
+    BOOST_TEST(holds.session.disconnected >= 1);
+    own.server().resume();
+    holds.session.until(
+        [&] { return holds.session.connected == 2 && holds.session.listening >= 3; });
+    BOOST_TEST((holds.session.acquire(look("lock", "a:1")).reply.result == granted_t::granted));
+}
+
+BOOST_AUTO_TEST_CASE(read_only_server_is_skipped)
+{
+    database reads({"default_transaction_read_only=off"});
+    reads.connect().run("alter database postgres set default_transaction_read_only = on");
+    {
+        scene alone(reads.url());
+        const auto got = alone.refused();
+        BOOST_TEST((got.code == errc::store_refused));
+        BOOST_TEST(contains(text_of(got), "the server is read-only"), text_of(got));
+    }
+    const std::string second = std::to_string(shared_database().port());
+    scene at("postgres://app@127.0.0.1:" + std::to_string(reads.port()) + ",127.0.0.1:" + second +
+             "/postgres");
+    at.connected();
+    BOOST_TEST(at.session.disconnected == 0);
+    BOOST_TEST(at.session.get().server_of(0) == "127.0.0.1:" + second);
+    BOOST_TEST((at.session.acquire(take("skipped", "a:1")).reply.result == granted_t::granted));
+}
