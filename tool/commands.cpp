@@ -7,6 +7,9 @@
 #include "inspect/inspect_command.hpp"
 #include "ls/ls_command.hpp"
 #include "run/run_command.hpp"
+#ifdef LEASEHOLD_HAS_POSTGRES
+#include "schema/schema_command.hpp"
+#endif
 #include "watch/watch_command.hpp"
 
 namespace leasehold::tool {
@@ -19,6 +22,10 @@ std::span<const command_entry> commands() noexcept
         {"inspect", "shows all details of one lock", make_inspect_command},
         {"watch", "shows changes of locks as they happen", make_watch_command},
         {"break", "removes the lock of an owner", make_break_command},
+#ifdef LEASEHOLD_HAS_POSTGRES
+        {"schema", "prints the SQL text that installs the locks in PostgreSQL",
+         make_schema_command},
+#endif
         {"doctor", "checks if servers are fit to keep locks", make_doctor_command},
         {"bench", "measures locks on servers", make_bench_command},
         {"describe", "", make_describe_command},

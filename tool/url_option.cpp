@@ -1,9 +1,39 @@
 #include "url_option.hpp"
 
+#ifdef LEASEHOLD_HAS_POSTGRES
+#include "postgres/connection/connection.hpp"
+#endif
+#include "redis/config/address.hpp"
+
+#include <leasehold/make_store.hpp>
+#ifdef LEASEHOLD_HAS_POSTGRES
+#include <leasehold/postgres.hpp>
+#endif
+
 #include <cstdlib>
 #include <string_view>
 
 namespace leasehold::tool {
+namespace {
+
+void refuse_memory(const std::string& url)
+{
+    if (url.starts_with("memory:"))
+        throw usage_error("the URL is '" + url +
+                          "'; memory: keeps the locks in this process, and no other process sees "
+                          "them; allowed: the URL of a server");
+}
+
+template <class Addresses, class ToText>
+std::string joined(const Addresses& all, ToText text_of)
+{
+    std::string text;
+    for (const auto& each : all)
+        text.append(text.empty() ? "" : ", ").append(text_of(each));
+    return text;
+}
+
+} // namespace
 
 void declare_url(command_line& options, std::string& url)
 {
@@ -16,12 +46,35 @@ void declare_url(command_line& options, std::string& url)
                   [&url](std::string_view value) { url = value; });
 }
 
+bool is_postgres(std::string_view url)
+{
+    return url.starts_with("postgres://") || url.starts_with("postgresql://");
+}
+
+void check_url(const std::string& url)
+{
+    refuse_memory(url);
+    static_cast<void>(make_store(url));
+}
+
+std::string servers_of(const std::string& url)
+{
+#ifdef LEASEHOLD_HAS_POSTGRES
+    if (is_postgres(url))
+        return joined(postgres_config(url).addresses,
+                      [](const auto& each) { return postgres_store::text_of(each); });
+#endif
+    const redis_config where(url);
+    if (!where.unix_socket.empty())
+        return where.unix_socket;
+    return joined(where.addresses, [](const auto& each) { return redis_store::name_of(each); });
+}
+
 redis_config read_url(const std::string& url)
 {
-    if (url.starts_with("memory:"))
-        throw usage_error("the URL is '" + url +
-                          "'; memory: keeps the locks in this process, and no other process sees "
-                          "them; allowed: the URL of a server");
+    refuse_memory(url);
+    if (is_postgres(url))
+        throw usage_error("the URL is of PostgreSQL, which this command does not support");
     return redis_config(url);
 }
 

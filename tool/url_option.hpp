@@ -6,13 +6,23 @@
 #include <leasehold/redis.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace leasehold::tool {
 
 /// Declares `--url`, and sets the text to its default.
 void declare_url(command_line& options, std::string& url);
 
-/// Reads the URL of locks that processes share.
+[[nodiscard]] bool is_postgres(std::string_view url);
+
+/// Checks the URL of locks that processes share, in any store.
+/// @throws usage_error, boost::system::system_error
+void check_url(const std::string& url);
+
+/// The servers that the URL names: "127.0.0.1:6379, 127.0.0.1:6380".
+[[nodiscard]] std::string servers_of(const std::string& url);
+
+/// Reads the URL of locks that processes share, in Redis.
 /// @throws usage_error, boost::system::system_error
 [[nodiscard]] redis_config read_url(const std::string& url);
 

@@ -45,8 +45,8 @@ redis_config at(const redis_server& server)
     return at(server.unix_url());
 }
 
-client_thread::client_thread(const redis_config& settings)
-    : client_(std::make_unique<client>(context_, make_redis_store(settings), observer_))
+client_thread::client_thread(std::shared_ptr<store> locks)
+    : client_(std::make_unique<client>(context_, std::move(locks), observer_))
 {
     ended_ = begin<error_code>([&](auto handler) { client_->async_run(std::move(handler)); });
     thread_ = std::jthread([this] { context_.run(); });

@@ -59,7 +59,9 @@ redis_config at(const std::string& url);
 class client_thread
 {
 public:
-    explicit client_thread(const redis_config& settings);
+    explicit client_thread(std::shared_ptr<store> locks);
+    explicit client_thread(const redis_config& settings) : client_thread(make_redis_store(settings))
+    {}
     explicit client_thread(const redis_server& server) : client_thread(at(server)) {}
     ~client_thread();
     client_thread(const client_thread&) = delete;

@@ -20,7 +20,9 @@
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
-#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -39,7 +41,8 @@ constexpr char about[] = R"(Measures locks on the server, or the servers, of a U
   - two clients that share one lock: the duration of a handoff between them
 
 It loads the server while it runs. All names begin with --prefix; their keys are
-deleted at the end. The counter of the fencing tokens stays.
+deleted at the end. The counter of the fencing tokens stays. In PostgreSQL the
+cost is not shown, and clients delete the rows after fence_retention.
 )";
 
 constexpr char notes[] =
@@ -157,6 +160,12 @@ public:
     int run(const command_line::words& given) override;
 
 private:
+    [[nodiscard]] jobs jobs_with(std::function<std::shared_ptr<store>()> make_store) const;
+    int run_in_redis();
+    int run_in_any_store();
+    int measure(jobs& all, const std::function<std::optional<server_work>()>& work,
+                const std::function<void()>& clean);
+
     std::string url_;
     milliseconds time_{3'000};
     std::size_t coroutines_ = 100;
@@ -170,36 +179,58 @@ int bench_command::run(const command_line::words& given)
         throw usage_error("only options are allowed as arguments");
     if (prefix_.empty())
         throw usage_error("--prefix is empty; it must be a text");
+    return is_postgres(url_) ? run_in_any_store() : run_in_redis();
+}
+
+jobs bench_command::jobs_with(std::function<std::shared_ptr<store>()> make_store) const
+{
+    std::random_device random;
+    return jobs(
+        {std::move(make_store), prefix_ + std::to_string(random()) + ':', time_, coroutines_});
+}
+
+int bench_command::run_in_redis()
+{
     redis_config where = read_url(url_);
     where.client_info = false; // leaves nothing on the server
-    std::random_device random;
-    jobs all({where, prefix_ + std::to_string(random()) + ':', time_, coroutines_});
+    jobs all = jobs_with([where] { return make_redis_store(where); });
 
     boost::asio::io_context context;
     servers asked(context, where);
     // Connects at once, unless other members of a quorum can replace this one.
     if (!asked.is_quorum())
         static_cast<void>(asked.connection(0));
+    return measure(
+        all, [&asked] { return work_of(asked); },
+        [&] {
+            const std::string left = remove(asked, all.names());
+            if (!left.empty())
+                say("keys with the prefix '" + prefix_ + "' may be left: " + left);
+        });
+}
+
+/// Without the work of the servers. The store forgets the names itself, after a day.
+int bench_command::run_in_any_store()
+{
+    jobs all = jobs_with([this] { return make_store(url_); });
+    return measure(all, [] { return std::nullopt; }, [] {});
+}
+
+int bench_command::measure(jobs& all, const std::function<std::optional<server_work>()>& work,
+                           const std::function<void()>& clean)
+{
     measurements made;
-    std::exception_ptr failed;
+    error_code failed;
     try {
-        made = all.run([&asked] { return work_of(asked); });
+        made = all.run(work);
     }
-    catch (const boost::system::system_error&) {
-        failed = std::current_exception();
+    catch (const boost::system::system_error& error) {
+        say(error.what());
+        failed = error.code();
     }
-    const std::string left = remove(asked, all.names());
-    if (!left.empty())
-        say("keys with the prefix '" + prefix_ + "' may be left: " + left);
-    if (failed) {
-        try {
-            std::rethrow_exception(failed);
-        }
-        catch (const boost::system::system_error& error) {
-            say(error.what());
-            return error.code() == condition::bad_request ? bad_arguments : store_unavailable;
-        }
-    }
+    clean();
+    if (failed)
+        return failed == condition::bad_request ? bad_arguments : store_unavailable;
     if (all.signal() != 0) {
         std::signal(all.signal(), SIG_DFL);
         std::raise(all.signal());

@@ -34,11 +34,11 @@ lock_options patience()
 class session
 {
 public:
-    session(const redis_config& where, std::size_t clients, std::chrono::milliseconds time)
-        : signals_(context_, SIGINT, SIGTERM), time_(time)
+    session(const job_settings& settings, std::size_t clients)
+        : signals_(context_, SIGINT, SIGTERM), time_(settings.time)
     {
         for (std::size_t i = 0; i < clients; ++i)
-            clients_.emplace_back(context_, make_redis_store(where)).async_run(asio::detached);
+            clients_.emplace_back(context_, settings.make_store()).async_run(asio::detached);
         signals_.async_wait([this](const error_code& ended, int number) {
             if (!ended)
                 signal_ = number;
@@ -159,7 +159,7 @@ std::vector<std::string> jobs::names() const
 
 void jobs::one_after_the_other(measurements& to)
 {
-    session within(settings_.where, 1, settings_.time);
+    session within(settings_, 1);
     within.spawn(timed_locks(within, settings_.prefix + "single", to));
     const double seconds = within.run();
     to.locks_a_second = static_cast<double>(to.acquire.size()) / seconds;
@@ -168,7 +168,7 @@ void jobs::one_after_the_other(measurements& to)
 
 void jobs::many_at_a_time(measurements& to)
 {
-    session within(settings_.where, 1, settings_.time);
+    session within(settings_, 1);
     std::size_t count = 0;
     const auto all = [&]() -> asio::awaitable<void> {
         co_await within.warm_up(settings_.prefix + "0");
@@ -186,7 +186,7 @@ void jobs::many_at_a_time(measurements& to)
 
 void jobs::two_in_turns(measurements& to)
 {
-    session within(settings_.where, 2, settings_.time);
+    session within(settings_, 2);
     std::pair<std::size_t, steady::time_point> released{};
     const auto all = [&]() -> asio::awaitable<void> {
         co_await within.warm_up(settings_.prefix + "shared");

@@ -3,10 +3,11 @@
 
 #include "measurements.hpp"
 
-#include <leasehold/redis.hpp>
+#include <leasehold/store.hpp>
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace leasehold::tool::bench {
 
 struct job_settings
 {
-    redis_config where;
+    std::function<std::shared_ptr<store>()> make_store; ///< Each client has its own.
     std::string prefix; ///< The prefix of all names, which no other process uses.
     std::chrono::milliseconds time{};
     std::size_t coroutines = 0;

@@ -8,6 +8,9 @@
 #include "deployment.hpp"
 #include "examine.hpp"
 #include "judge.hpp"
+#ifdef LEASEHOLD_HAS_POSTGRES
+#include "postgres_doctor.hpp"
+#endif
 #include "report.hpp"
 #include "trial.hpp"
 
@@ -109,6 +112,7 @@ public:
     int run(const command_line::words& given) override;
 
 private:
+    void look_at_redis(const std::string& key);
     void look(const redis_config& where, const redis_config& admin, const std::string& key);
 
     std::string url_;
@@ -116,6 +120,7 @@ private:
     milliseconds apart_{1'000};
     milliseconds slow_{50};
     bool json_ = false;
+    std::vector<server_facts> servers_;
     report report_;
 
     static std::string environment(const char* name)
@@ -148,7 +153,7 @@ void doctor_command::look(const redis_config& where, const redis_config& admin,
         std::vector<std::size_t> places;
         for (std::size_t place = 0; place < all.size(); ++place) {
             try {
-                report_.servers.push_back(examine(all.connection(place), where, where.user, key));
+                servers_.push_back(examine(all.connection(place), where, where.user, key));
                 places.push_back(place);
             }
             catch (const unreachable& failed) {
@@ -162,7 +167,7 @@ void doctor_command::look(const redis_config& where, const redis_config& admin,
         between.wait();
         for (std::size_t i = 0; i < places.size(); ++i) {
             try {
-                report_.servers[i].clock.push_back(look_at_clock(all.connection(places[i])));
+                servers_[i].clock.push_back(look_at_clock(all.connection(places[i])));
             }
             catch (const unreachable& failed) {
                 cannot_be_asked(all.name(places[i]), failed.what());
@@ -178,13 +183,27 @@ void doctor_command::look(const redis_config& where, const redis_config& admin,
         cannot_be_asked({}, failed.what());
     }
 
-    for (const server_facts& each : report_.servers)
+    for (const server_facts& each : servers_) {
         judge_server(each, where, slow_, found);
-    judge_clocks(report_.servers, found);
+        report_.servers.push_back(summary_of(each));
+    }
+    judge_clocks(servers_, found);
     if (where.kind == redis_config::deployment::quorum)
-        judge_quorum(report_.servers, where, found);
-    if (!report_.servers.empty())
-        try_lock(where, key, found);
+        judge_quorum(servers_, where, found);
+    if (!servers_.empty()) {
+        redis_config quiet = where;
+        quiet.client_info = false; // leaves nothing on the server
+        try_lock(make_redis_store(quiet), key, found);
+    }
+}
+
+void doctor_command::look_at_redis(const std::string& key)
+{
+    const redis_config where = read_url(url_);
+    const redis_config admin = admin_.empty() ? where : read_url(admin_);
+    if (admin.kind != where.kind)
+        throw usage_error("--admin is a URL of another kind; it must name the servers of --url");
+    look(where, admin, key);
 }
 
 int doctor_command::run(const command_line::words& given)
@@ -193,11 +212,14 @@ int doctor_command::run(const command_line::words& given)
         throw usage_error("at most one KEY is allowed");
     if (!given.command.empty())
         throw usage_error("no command is allowed: '" + given.command.front() + "'");
-    const redis_config where = read_url(url_);
-    const redis_config admin = admin_.empty() ? where : read_url(admin_);
-    if (admin.kind != where.kind)
-        throw usage_error("--admin is a URL of another kind; it must name the servers of --url");
-    look(where, admin, given.arguments.empty() ? unused_key() : given.arguments.front());
+    const std::string key = given.arguments.empty() ? unused_key() : given.arguments.front();
+#ifdef LEASEHOLD_HAS_POSTGRES
+    if (is_postgres(url_))
+        report_ = examine_postgres(postgres_config(url_),
+                                   postgres_config(admin_.empty() ? url_ : admin_), slow_, key);
+    else
+#endif
+        look_at_redis(key);
 
     report_.sort();
     print(json_ ? as_json(report_) : as_text(report_));

@@ -67,6 +67,21 @@ std::vector<microseconds> time(server_connection& server, const command_words& w
 
 } // namespace
 
+server_summary summary_of(const server_facts& facts)
+{
+    server_summary shown{.name = facts.name, .pings = facts.pings, .scripts = facts.scripts};
+    if (facts.info.empty())
+        return shown;
+    shown.product = facts.is_valkey() ? "Valkey" : "Redis";
+    shown.version = facts.version();
+    shown.role = facts.value("role");
+    if (facts.is_master())
+        shown.more.push_back(counted(facts.replicas().size(), "replica"));
+    if (facts.has_append_only_file())
+        shown.more.emplace_back("append-only file");
+    return shown;
+}
+
 clock_look look_at_clock(server_connection& server)
 {
     clock_look look;

@@ -2,6 +2,7 @@
 #define LEASEHOLD_TOOL_DOCTOR_EXAMINE_HPP
 
 #include "../server/server_connection.hpp"
+#include "report.hpp"
 #include "server_facts.hpp"
 
 #include <leasehold/redis.hpp>
@@ -15,6 +16,8 @@ namespace leasehold::tool::doctor {
 /// @throws unreachable
 [[nodiscard]] server_facts examine(server_connection& server, const redis_config& where,
                                    const std::string& user, const std::string& key);
+
+[[nodiscard]] server_summary summary_of(const server_facts& facts);
 
 /// Reads the clock of a server.
 /// @throws unreachable, refused

@@ -4,6 +4,7 @@
 #include "../percentile.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <cstdio>
 
@@ -38,27 +39,28 @@ void append_wrapped(std::string_view label, std::string_view words, std::size_t 
     to.append(line).append("\n");
 }
 
-std::string counted(std::size_t count, std::string_view what)
-{
-    return std::to_string(count).append(" ").append(what).append(count == 1 ? "" : "s");
-}
-
-std::string about(const server_facts& server)
+std::string about(const server_summary& server)
 {
     std::string text = server.name + ": ";
-    if (server.info.empty())
+    if (server.product.empty())
         return text + "no details (INFO is rejected)\n";
-    text.append(server.is_valkey() ? "Valkey " : "Redis ").append(server.version());
-    text.append(", ").append(server.value("role"));
-    if (server.is_master())
-        text.append(", ").append(counted(server.replicas().size(), "replica"));
-    text.append(server.has_append_only_file() ? ", append-only file" : "");
+    text.append(server.product).append(" ").append(server.version);
+    text.append(", ").append(server.role);
+    for (const std::string& each : server.more)
+        text.append(", ").append(each);
     text.append(", ping ").append(milliseconds_text(percentile(server.pings, 50))).append(" ms");
     if (!server.scripts.empty())
         text.append(", script ")
             .append(milliseconds_text(percentile(server.scripts, 50)))
             .append(" ms");
     return text + "\n";
+}
+
+std::string lower(std::string text)
+{
+    for (char& c : text)
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
 }
 
 void add_latency(json_writer& to, std::string_view name, const std::vector<microseconds>& of)
@@ -76,6 +78,11 @@ void add_latency(json_writer& to, std::string_view name, const std::vector<micro
 }
 
 } // namespace
+
+std::string counted(std::size_t count, std::string_view what)
+{
+    return std::to_string(count).append(" ").append(what).append(count == 1 ? "" : "s");
+}
 
 std::string_view to_text(level of) noexcept
 {
@@ -103,7 +110,7 @@ std::size_t report::count(level of) const noexcept
 std::string as_text(const report& of, std::size_t width)
 {
     std::string text;
-    for (const server_facts& each : of.servers)
+    for (const server_summary& each : of.servers)
         text += about(each);
     for (const finding& each : of.found) {
         text.append("\n").append(to_text(each.how_bad)).append(": ").append(each.check);
@@ -122,12 +129,12 @@ std::string as_json(const report& of)
     json_writer to;
     to.begin_object();
     to.key("servers").begin_array();
-    for (const server_facts& each : of.servers) {
+    for (const server_summary& each : of.servers) {
         to.begin_object();
         to.key("name").text(each.name);
-        to.key("product").text(each.is_valkey() ? "valkey" : "redis");
-        to.key("version").text(each.version());
-        to.key("role").text(each.value("role"));
+        to.key("product").text(lower(each.product));
+        to.key("version").text(each.version);
+        to.key("role").text(each.role);
         add_latency(to, "ping", each.pings);
         add_latency(to, "script", each.scripts);
         to.end_object();

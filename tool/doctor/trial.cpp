@@ -44,12 +44,10 @@ asio::awaitable<std::exception_ptr> attempt(client& locks, const std::string& ke
 
 } // namespace
 
-void try_lock(const redis_config& where, const std::string& key, findings& to)
+void try_lock(std::shared_ptr<store> locks_in, const std::string& key, findings& to)
 {
     asio::io_context context;
-    redis_config quiet = where;
-    quiet.client_info = false; // leaves nothing on the server
-    client locks(context, make_redis_store(quiet), nullptr);
+    client locks(context, std::move(locks_in), nullptr);
     locks.async_run(asio::detached);
     std::exception_ptr failed;
     asio::co_spawn(context, attempt(locks, key),

@@ -18,6 +18,7 @@ enum class lock_kind : std::uint8_t
     native,
     redisson,
     quorum,   ///< At the members of a quorum.
+    postgres, ///< A row in PostgreSQL.
     external, ///< A string of another library.
 };
 
@@ -27,6 +28,7 @@ enum class lock_kind : std::uint8_t
     case lock_kind::native: return "native";
     case lock_kind::redisson: return "redisson";
     case lock_kind::quorum: return "quorum";
+    case lock_kind::postgres: return "postgres";
     case lock_kind::external: break;
     }
     return "foreign";

@@ -148,7 +148,7 @@ void check(const run_settings& settings)
     lock_options options;
     options.lease_time = settings.lease_time;
     options.validate();
-    static_cast<void>(read_url(settings.url));
+    check_url(settings.url);
     if (settings.kill_before >= settings.term_before)
         throw usage_error("--kill-before is " + to_text(settings.kill_before) +
                           "; it must be shorter than --term-before, " +

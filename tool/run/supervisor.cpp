@@ -2,7 +2,7 @@
 
 #include "../exit_code.hpp"
 #include "../message.hpp"
-#include "../server/server_connection.hpp"
+#include "../url_option.hpp"
 #include "../values.hpp"
 #include "process_tree.hpp"
 
@@ -11,7 +11,6 @@
 #include <leasehold/mutex.hpp>
 #include <leasehold/observer.hpp>
 #include <leasehold/options.hpp>
-#include <leasehold/redis.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/cancel_after.hpp>
@@ -67,17 +66,6 @@ int exit_code_of_acquire(error_code code)
 int exit_code_of_start(int error)
 {
     return error == ENOENT ? command_not_found : cannot_execute;
-}
-
-/// The addresses of the store.
-std::string servers_of(const redis_config& where)
-{
-    if (!where.unix_socket.empty())
-        return where.unix_socket;
-    std::string all;
-    for (const redis_config::address& each : where.addresses)
-        all.append(all.empty() ? "" : ", ").append(name_of(each));
-    return all;
 }
 
 std::string name_of_stop(int signal)
@@ -418,7 +406,7 @@ void supervisor::obey_signals()
 std::string supervisor::reason_of(diagnostics details, error_code why) const
 {
     if (details.server.empty())
-        details.server = servers_of(redis_config(settings_.url));
+        details.server = servers_of(settings_.url);
     // Removes the parts that differ between tries, and the key, which the message names.
     details.key.clear();
     details.waited = {};
@@ -437,7 +425,7 @@ void supervisor::begin_wait(const std::string& key)
     waits_for_ = key;
     holder_ = {};
     reported_reasons_.clear();
-    reason_ = "server " + servers_of(redis_config(settings_.url)) + ": no reply yet";
+    reason_ = "server " + servers_of(settings_.url) + ": no reply yet";
     keep_explaining();
 }
 
