@@ -1,7 +1,7 @@
-// A stock in Redis, sold by many coroutines of many processes. Each reads the stock, checks it,
-// waits, and writes back one unit less. Under the lock exactly the stock is sold, even if a process
-// is killed during a sale. `--unsafe` shows the same without the lock. stock/seller.cpp makes the
-// sales.
+// A stock in Redis or PostgreSQL, sold by many coroutines of many processes. Each reads the stock,
+// checks it, waits, and writes back one unit less. Under the lock exactly the stock is sold, even
+// if a process is killed during a sale. `--unsafe` shows the same without the lock.
+// stock/seller.cpp makes the sales.
 #include "stock/options.hpp"
 #include "support/arguments.hpp"
 
@@ -16,9 +16,9 @@ try {
     std::string key;
     std::string hang_at = "-1";
 
-    example::arguments line(
-        "Sells a stock in Redis from many processes, under a lock, and counts the sold units.");
-    line.url(wanted.url, example::stores::servers_only);
+    example::arguments line("Sells a stock in Redis or PostgreSQL from many processes, under a "
+                            "lock, and counts the sold units.");
+    line.url(wanted.url, example::stores::redis_or_postgres);
     line.store(wanted.store);
     line.number("--stock", wanted.stock, 1, 1'000'000, "units to sell");
     line.number("--processes", wanted.processes, 1, 64, "processes that sell");

@@ -41,6 +41,14 @@ leasehold_example_test(example_redis_stock_unsafe ${with_redis} $<TARGET_FILE:ex
     --stock 50 --processes 3 --coroutines 4 --unsafe)
 leasehold_example_test(example_redis_optimistic
     ${with_redis} $<TARGET_FILE:example_optimistic> --stock 40 --items 20 --traders 6)
+if(TARGET leasehold_postgres)
+    leasehold_example_test(example_postgres_stock ${CMAKE_CURRENT_SOURCE_DIR}/with_postgres
+        $<TARGET_FILE:example_stock> --stock 150 --processes 3 --coroutines 4 --lease-ms 500
+        --kill-one)
+    # Without the server it is skipped.
+    set_tests_properties(example_postgres_stock PROPERTIES
+        SKIP_REGULAR_EXPRESSION "is not installed")
+endif()
 foreach(topology sentinel cluster redlock)
     leasehold_example_test(example_topology_${topology}
         ${with_redis} ${CMAKE_CURRENT_SOURCE_DIR}/with_topology ${topology} bash -c

@@ -20,7 +20,7 @@ struct stock_options
 };
 
 /// Runs one of the selling processes. Returns the exit code.
-/// @param key     The key of the stock in Redis.
+/// @param key     The key of the stock.
 /// @param number  The number of this process.
 /// @param hang_at Stops during a sale, with the lock, when at most this many units are left. -1:
 ///                never.

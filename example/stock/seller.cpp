@@ -16,6 +16,7 @@
 #include <chrono>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,7 @@ public:
         : wanted_(wanted),
           number_(number),
           hang_at_(hang_at),
-          data_(context_, wanted.url, key),
+          data_(make_stock(context_, wanted.url, key)),
           locks_(context_, wanted.store.empty() ? wanted.url : wanted.store),
           lock_(locks_, key + ":lock", {.lease_time = std::chrono::milliseconds(wanted.lease_ms)}),
           orders_(context_.get_executor(), ::dup(STDIN_FILENO))
@@ -41,7 +42,6 @@ public:
 
     int run()
     {
-        locks_.async_run(asio::detached);
         asio::co_spawn(context_, follow_orders(), rethrow);
         context_.run();
         return done_ ? 0 : 1;
@@ -51,9 +51,10 @@ private:
     /// Reports when it is ready, starts on "go", and stops when the parent has ended.
     asio::awaitable<void> follow_orders()
     {
-        co_await data_.left();
+        co_await data_->connect();
         std::cout << "ready" << std::endl;
         while (const auto order = co_await orders_.next()) {
+            locks_.async_run(asio::detached);
             selling_ = wanted_.coroutines;
             for (int i = 0; i < wanted_.coroutines; ++i)
                 asio::co_spawn(context_, sell_all(), rethrow);
@@ -72,13 +73,13 @@ private:
                 held = co_await lock_.async_lock();
             waits_.push_back(steady::now() - asked);
 
-            const int left = co_await data_.left();
+            const int left = co_await data_->left();
             if (left <= 0)
                 break;
             if (left <= hang_at_)
                 co_await hang();
             co_await pause(std::chrono::milliseconds(wanted_.think_ms));
-            if (co_await data_.sell(left - 1, number_, held.fence()))
+            if (co_await data_->sell(left - 1, number_, held.fence()))
                 report_sale();
             else
                 ++refused_;
@@ -122,7 +123,7 @@ private:
     asio::awaitable<void> finish()
     {
         co_await locks_.async_shutdown();
-        data_.close();
+        data_->close();
         std::cout << "result " << lost_ << ' ' << refused_;
         for (const auto wait : waits_)
             std::cout << ' ' << std::chrono::duration_cast<std::chrono::microseconds>(wait).count();
@@ -135,7 +136,7 @@ private:
     const int number_;
     const int hang_at_;
     asio::io_context context_{1};
-    stock_data data_;
+    std::unique_ptr<stock_data> data_;
     leasehold::client locks_;
     leasehold::mutex lock_;
     lines orders_;

@@ -17,6 +17,7 @@
 #include <exception>
 #include <iomanip>
 #include <iostream>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <sstream>
@@ -62,7 +63,7 @@ public:
         for (int number = 1; number <= wanted.processes; ++number)
             sellers_.emplace_back(program, orders_for(number));
         context_.emplace(1);
-        data_.emplace(*context_, wanted.url, key_);
+        data_ = make_stock(*context_, wanted.url, key_);
         progress_.emplace(*context_);
     }
 
@@ -103,6 +104,7 @@ private:
 
     asio::awaitable<void> open()
     {
+        co_await data_->connect();
         co_await data_->open(wanted_.stock);
         for (seller_process& seller : sellers_)
             spawn(listen(seller));
@@ -298,7 +300,7 @@ private:
     std::deque<seller_process> sellers_;
     // Made after the start of the processes, which must come before anything of Asio.
     std::optional<asio::io_context> context_;
-    std::optional<stock_data> data_;
+    std::unique_ptr<stock_data> data_;
     std::optional<asio::steady_timer> progress_;
     int ready_ = 0;
     int ended_ = 0;

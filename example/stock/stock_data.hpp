@@ -3,7 +3,6 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/redis/connection.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -12,28 +11,42 @@
 
 namespace example {
 
-/// The stock, in one Redis hash: the units that are left, the units that each process sold, and the
-/// largest fence that wrote. It has a connection of its own, and does not use locks.
+/// The stock, in Redis or PostgreSQL: the units that are left, the units that each process sold,
+/// and the largest fence that wrote. It has a connection of its own, and does not use locks.
 class stock_data
 {
 public:
-    stock_data(boost::asio::io_context& context, const std::string& url, std::string key);
+    virtual ~stock_data() = default;
 
-    boost::asio::awaitable<void> open(int stock);
-    boost::asio::awaitable<int> left();
+    /// Waits for the server.
+    virtual boost::asio::awaitable<void> connect() = 0;
+    /// Creates the stock.
+    virtual boost::asio::awaitable<void> open(int stock) = 0;
+    virtual boost::asio::awaitable<int> left() = 0;
 
     /// Writes the new stock and counts a sale, in one step. If a larger fence has written before,
     /// it writes nothing and returns false: the caller has lost its lock unnoticed.
-    boost::asio::awaitable<bool> sell(int left, int seller, std::uint64_t fence);
+    virtual boost::asio::awaitable<bool> sell(int left, int seller, std::uint64_t fence) = 0;
 
-    boost::asio::awaitable<std::vector<int>> sold(int sellers);
-    boost::asio::awaitable<void> remove();
-    void close();
-
-private:
-    std::shared_ptr<boost::redis::connection> connection_;
-    std::string key_;
+    virtual boost::asio::awaitable<std::vector<int>> sold(int sellers) = 0;
+    virtual boost::asio::awaitable<void> remove() = 0;
+    virtual void close() = 0;
 };
+
+std::unique_ptr<stock_data> make_redis_stock(boost::asio::io_context& context,
+                                             const std::string& url, std::string key);
+
+/// Also installs the tables and functions of the locks, as `leasehold schema | psql` does.
+std::unique_ptr<stock_data> make_postgres_stock(boost::asio::io_context& context,
+                                                const std::string& url, std::string key);
+
+/// In the store that the URL names.
+inline std::unique_ptr<stock_data> make_stock(boost::asio::io_context& context,
+                                              const std::string& url, std::string key)
+{
+    return url.starts_with("postgres") ? make_postgres_stock(context, url, std::move(key))
+                                       : make_redis_stock(context, url, std::move(key));
+}
 
 } // namespace example
 

@@ -19,11 +19,15 @@ void check_url(std::string_view text, stores allowed)
 {
     try {
         static_cast<void>(leasehold::make_store(text));
-        if (allowed == stores::servers_only && !text.starts_with("redis://") &&
-            !text.starts_with("unix://"))
-            throw std::invalid_argument(
-                "this example needs a server for a connection of its own; allowed: "
-                "redis://[user:password@]host[:port][/db], unix:///path/to/socket[?db=n]");
+        const bool is_redis = text.starts_with("redis://") || text.starts_with("unix://");
+        if (allowed == stores::any || is_redis ||
+            (allowed == stores::redis_or_postgres && text.starts_with("postgres://")))
+            return;
+        throw std::invalid_argument(
+            std::string("this example needs a server for a connection of its own; allowed: "
+                        "redis://[user:password@]host[:port][/db], "
+                        "unix:///path/to/socket[?db=n]") +
+            (allowed == stores::servers_only ? "" : ", postgres://[user:password@]host[:port]/db"));
     }
     catch (const boost::system::system_error& wrong) {
         throw std::invalid_argument(wrong.what());
