@@ -6,6 +6,7 @@
 #include "postgres/connection/session.hpp"
 #include "postgres/protocol/errors.hpp"
 
+#include <leasehold/detail/export.hpp>
 #include <leasehold/diagnostics.hpp>
 #include <leasehold/error.hpp>
 #include <leasehold/postgres_config.hpp>
@@ -45,7 +46,8 @@ protected:
 
 /// A session that is made again whenever it is lost, at the first server that accepts writes. All
 /// on one strand.
-class connection final : public session_user, public std::enable_shared_from_this<connection>
+class LEASEHOLD_POSTGRES_EXPORT connection final : public session_user,
+                                                   public std::enable_shared_from_this<connection>
 {
 public:
     explicit connection(const postgres_config& settings);
@@ -103,7 +105,7 @@ private:
 };
 
 /// "db1:5432", "[::1]:5432" or "/run/postgresql:5432".
-[[nodiscard]] std::string text_of(const postgres_config::address& at);
+[[nodiscard]] LEASEHOLD_POSTGRES_EXPORT std::string text_of(const postgres_config::address& at);
 
 } // namespace leasehold::postgres_store
 

@@ -4,6 +4,8 @@
 #include "postgres/protocol/big_endian.hpp"
 #include "postgres/protocol/errors.hpp"
 
+#include <leasehold/detail/export.hpp>
+
 #include <libpq-fe.h>
 
 #include <cstddef>
@@ -30,7 +32,7 @@ using pq_result = std::unique_ptr<PGresult, pq_clear>;
 [[nodiscard]] std::string one_line(std::string_view text);
 
 /// The error of a statement, or a message without one.
-[[nodiscard]] trouble trouble_of(const PGresult& result);
+[[nodiscard]] LEASEHOLD_POSTGRES_EXPORT trouble trouble_of(const PGresult& result);
 
 /// The failure of an attempt to connect. libpq reports the server's SQLSTATE only in its text, with
 /// `PQERRORS_VERBOSE`: "FATAL:  28P01: password authentication failed". The first word may be

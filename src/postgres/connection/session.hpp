@@ -6,6 +6,7 @@
 #include "postgres/protocol/parameters.hpp"
 
 #include <leasehold/clock.hpp>
+#include <leasehold/detail/export.hpp>
 #include <leasehold/error.hpp>
 #include <leasehold/postgres_config.hpp>
 
@@ -47,7 +48,7 @@ protected:
 ///
 /// libpq resolves host names in the calling thread, so Asio resolves them. libpq closes its own
 /// descriptor, and may replace it while it connects, so this waits on duplicates of it.
-class session final : public std::enable_shared_from_this<session>
+class LEASEHOLD_POSTGRES_EXPORT session final : public std::enable_shared_from_this<session>
 {
 public:
     session(const asio::any_io_executor& strand, const postgres_config& settings,

@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_POSTGRES_PROTOCOL_INFO_TEXT_HPP
 
 #include <leasehold/client_info.hpp>
+#include <leasehold/detail/export.hpp>
 
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@ namespace leasehold::postgres_store {
 [[nodiscard]] std::string text_of(const client_info& info);
 
 /// Reads it. Unknown and malformed parts are ignored.
-[[nodiscard]] client_info read_info(std::string_view text);
+[[nodiscard]] LEASEHOLD_POSTGRES_EXPORT client_info read_info(std::string_view text);
 
 } // namespace leasehold::postgres_store
 
