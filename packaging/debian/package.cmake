@@ -9,7 +9,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME leasehold)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CONTACT "Leasehold maintainers <maintainers@leasehold.example>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "locks for scripts, kept in Redis or Valkey")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "locks for scripts, kept in Redis, Valkey or PostgreSQL")
 set(CPACK_PACKAGE_DESCRIPTION
 "leasehold run holds locks while a command runs. If a lock cannot be renewed, it
 ends the command and its children in time. Other commands show the holders of
