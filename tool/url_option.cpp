@@ -1,7 +1,7 @@
 #include "url_option.hpp"
 
 #ifdef LEASEHOLD_HAS_POSTGRES
-#include "postgres/connection/connection.hpp"
+#include "postgres/config/address.hpp"
 #endif
 #include "redis/config/address.hpp"
 
@@ -62,7 +62,7 @@ std::string servers_of(const std::string& url)
 #ifdef LEASEHOLD_HAS_POSTGRES
     if (is_postgres(url))
         return joined(postgres_config(url).addresses,
-                      [](const auto& each) { return postgres_store::text_of(each); });
+                      [](const auto& each) { return postgres_store::name_of(each); });
 #endif
     const redis_config where(url);
     if (!where.unix_socket.empty())

@@ -1,5 +1,6 @@
 #include <leasehold/postgres_config.hpp>
 
+#include "base/connection_config.hpp"
 #include "base/fence_retention.hpp"
 #include "base/printable.hpp"
 #include "base/url.hpp"
@@ -13,37 +14,21 @@ namespace leasehold {
 namespace postgres_store {
 namespace {
 
+using detail::has_nul;
 using detail::wrong_value;
-using std::chrono::milliseconds;
 
 // The server cuts longer identifiers.
 constexpr std::size_t longest_identifier = 63;
-
-std::string milliseconds_between(std::string_view part, milliseconds value, milliseconds least,
-                                 milliseconds most)
-{
-    if (value >= least && value <= most)
-        return {};
-    return wrong_value(part, std::to_string(value.count()) + " ms",
-                       std::to_string(least.count()) + " to " + std::to_string(most.count()) +
-                           " ms");
-}
-
-bool has_nul(std::string_view text)
-{
-    return text.find('\0') != std::string_view::npos;
-}
 
 std::string problem_of_addresses(const postgres_config& c)
 {
     if (c.addresses.empty())
         return "addresses is empty, must contain a host";
     for (const postgres_config::address& each : c.addresses) {
-        if (each.host.empty() || has_nul(each.host))
-            return wrong_value("host", has_nul(each.host) ? "(with a NUL)" : "",
-                               "a name, an address or the directory of a socket");
-        if (each.port == 0)
-            return wrong_value("port", "0", "1 to 65535");
+        if (std::string text = detail::problem_of_address(
+                each.host, each.port, "a name, an address or the directory of a socket");
+            !text.empty())
+            return text;
     }
     return {};
 }
@@ -73,38 +58,17 @@ std::string problem_of_texts(const postgres_config& c)
         return wrong_value("schema", c.schema, "a name of 1 to 63 bytes");
     if (!c.password_file.empty() && !c.password.empty())
         return wrong_value("password_file", c.password_file, "empty with a password");
-    if (c.tls_cert_file.empty() != c.tls_key_file.empty())
-        return wrong_value("tls_key_file", c.tls_key_file,
-                           c.tls_cert_file.empty() ? "empty without tls_cert_file"
-                                                   : "the file of the key of tls_cert_file");
-    return {};
-}
-
-std::string problem_of_times(const postgres_config& c)
-{
-    using namespace std::chrono_literals;
-    for (std::string text : {milliseconds_between("timeout", c.timeout, 10ms, 10min),
-                             milliseconds_between("health_check", c.health_check, 10ms, 10min),
-                             milliseconds_between("reconnect", c.reconnect, 1ms, 10min)}) {
-        if (!text.empty())
-            return text;
-    }
-    return {};
-}
-
-std::string problem_of_retention(const postgres_config& c)
-{
-    return detail::problem_of(c.fence_retention);
+    return detail::problem_of_certificate(c.tls_cert_file, c.tls_key_file);
 }
 
 } // namespace
 
 std::string problem_of(const postgres_config& c)
 {
-    using check_type = std::string (*)(const postgres_config&);
-    for (const check_type check : {check_type(problem_of_addresses), problem_of_texts,
-                                   problem_of_times, problem_of_retention}) {
-        if (std::string text = check(c); !text.empty())
+    for (std::string text : {problem_of_addresses(c), problem_of_texts(c),
+                             detail::problem_of_times(c.timeout, c.health_check, c.reconnect),
+                             detail::problem_of(c.fence_retention)}) {
+        if (!text.empty())
             return text;
     }
     return {};

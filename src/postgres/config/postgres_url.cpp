@@ -1,5 +1,6 @@
 #include <leasehold/postgres_config.hpp>
 
+#include "base/connection_config.hpp"
 #include "base/fence_retention.hpp"
 #include "base/url.hpp"
 #include "postgres/config/config_check.hpp"
@@ -13,16 +14,9 @@ namespace leasehold {
 namespace {
 
 using detail::decode_url;
+using detail::read_milliseconds;
 using detail::refuse_url;
 using detail::take_until;
-
-std::chrono::milliseconds read_milliseconds(std::string_view name, std::string_view text)
-{
-    std::uint32_t value = 0;
-    if (!detail::read_number(text, value))
-        refuse_url(name, text, "a number of milliseconds");
-    return std::chrono::milliseconds(value);
-}
 
 /// Finds the value with this name.
 template <class Value, std::size_t N>
@@ -58,11 +52,8 @@ void read_parameter(postgres_config& to, const std::string& name, const std::str
         to.application_name = value;
     else if (name == "fence_retention")
         to.fence_retention = detail::read_fence_retention(value);
-    else if (name == "client_info") {
-        if (value != "on" && value != "off")
-            refuse_url(name, value, "on or off");
-        to.client_info = value == "on";
-    }
+    else if (name == "client_info")
+        to.client_info = detail::read_on_off(name, value);
     else if (name == "sslmode")
         to.tls = read_choice(
             name, value,

@@ -2,6 +2,7 @@
 
 #include "base/password_file.hpp"
 #include "base/server_clock.hpp"
+#include "postgres/config/address.hpp"
 #include "postgres/protocol/identifier.hpp"
 #include "postgres/protocol/schema_version.hpp"
 
@@ -57,12 +58,6 @@ int weight(const trouble& why) noexcept
 
 } // namespace
 
-std::string text_of(const postgres_config::address& at)
-{
-    const bool brackets = at.host.find(':') != std::string::npos && !at.host.starts_with('/');
-    return (brackets ? '[' + at.host + ']' : at.host) + ':' + std::to_string(at.port);
-}
-
 connection::connection(const postgres_config& settings)
     : settings_(settings), time_(detail::make_system_time()), random_(detail::seed_of(*time_))
 {}
@@ -109,7 +104,7 @@ void connection::begin_again(std::size_t server)
 
 std::string connection::server() const
 {
-    return text_of(settings_.addresses[at_]);
+    return name_of(settings_.addresses[at_]);
 }
 
 // Never inside a call of the user.
@@ -242,7 +237,7 @@ void connection::next_server(const trouble& why)
         return attempt_soon();
 
     diagnostics details;
-    details.server = text_of(settings_.addresses[worst_at_]);
+    details.server = name_of(settings_.addresses[worst_at_]);
     details.server_message = worst_.from_server;
     details.connection_error = settings_.addresses.size() > 1 ? texts_ : worst_.from_here;
     const error_code code = worst_.code;

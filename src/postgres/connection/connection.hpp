@@ -104,9 +104,6 @@ private:
     fsm::random_source random_;
 };
 
-/// "db1:5432", "[::1]:5432" or "/run/postgresql:5432".
-[[nodiscard]] LEASEHOLD_POSTGRES_EXPORT std::string text_of(const postgres_config::address& at);
-
 } // namespace leasehold::postgres_store
 
 #endif

@@ -1,6 +1,8 @@
 #ifndef LEASEHOLD_SRC_REDIS_CONFIG_ADDRESS_HPP
 #define LEASEHOLD_SRC_REDIS_CONFIG_ADDRESS_HPP
 
+#include "base/connection_config.hpp"
+
 #include <leasehold/redis_config.hpp>
 
 #include <string>
@@ -10,8 +12,7 @@ namespace leasehold::redis_store {
 /// The address in the form for logs: "10.0.0.1:6379", "[::1]:6379".
 [[nodiscard]] inline std::string name_of(const redis_config::address& at)
 {
-    const bool ipv6 = at.host.find(':') != std::string::npos;
-    return (ipv6 ? '[' + at.host + ']' : at.host) + ':' + std::to_string(at.port);
+    return detail::host_and_port(at.host, at.port);
 }
 
 /// Applies `redis_config::address_map`, once, to an address that a server announces.

@@ -1,5 +1,6 @@
 #include <leasehold/redis_config.hpp>
 
+#include "base/connection_config.hpp"
 #include "base/fence_retention.hpp"
 #include "base/printable.hpp"
 #include "base/url.hpp"
@@ -16,23 +17,8 @@
 namespace leasehold {
 namespace {
 
+using detail::has_nul;
 using detail::wrong_value;
-using std::chrono::milliseconds;
-
-std::string milliseconds_between(std::string_view part, milliseconds value, milliseconds least,
-                                 milliseconds most)
-{
-    if (value >= least && value <= most)
-        return {};
-    return wrong_value(part, std::to_string(value.count()) + " ms",
-                       std::to_string(least.count()) + " to " + std::to_string(most.count()) +
-                           " ms");
-}
-
-bool has_nul(std::string_view text)
-{
-    return text.find('\0') != std::string_view::npos;
-}
 
 std::string problem_of_place(const redis_config& c)
 {
@@ -57,11 +43,10 @@ std::string problem_of_place(const redis_config& c)
     if (c.kind == redis_config::deployment::server && c.addresses.size() != 1)
         return wrong_value("addresses", std::to_string(c.addresses.size()) + " hosts", "one host");
     for (const redis_config::address& each : c.addresses) {
-        if (each.host.empty() || has_nul(each.host))
-            return wrong_value("host", has_nul(each.host) ? "(with a NUL)" : "",
-                               "a name or an address");
-        if (each.port == 0)
-            return wrong_value("port", "0", "1 to 65535");
+        if (std::string text = detail::problem_of_address(each.host, each.port,
+                                                          "a name or an address");
+            !text.empty())
+            return text;
     }
     return {};
 }
@@ -79,11 +64,7 @@ std::string problem_of_tls(const redis_config& c)
 {
     if (!c.tls && !c.tls_cert_file.empty())
         return wrong_value("tls_cert_file", c.tls_cert_file, "empty without TLS");
-    if (c.tls_cert_file.empty() != c.tls_key_file.empty())
-        return wrong_value("tls_key_file", c.tls_key_file,
-                           c.tls_cert_file.empty() ? "empty without tls_cert_file"
-                                                   : "the file of the key of tls_cert_file");
-    return {};
+    return detail::problem_of_certificate(c.tls_cert_file, c.tls_key_file);
 }
 
 /// The problem of several sources of one password. It never contains a password.
@@ -167,14 +148,7 @@ std::string problem_of_quorum(const redis_config& c)
 
 std::string problem_of_times(const redis_config& c)
 {
-    using namespace std::chrono_literals;
-    for (std::string text : {milliseconds_between("timeout", c.timeout, 10ms, 10min),
-                             milliseconds_between("health_check", c.health_check, 10ms, 10min),
-                             milliseconds_between("reconnect", c.reconnect, 1ms, 10min)}) {
-        if (!text.empty())
-            return text;
-    }
-    return {};
+    return detail::problem_of_times(c.timeout, c.health_check, c.reconnect);
 }
 
 std::string problem_of_retention(const redis_config& c)

@@ -1,5 +1,6 @@
 #include <leasehold/redis_config.hpp>
 
+#include "base/connection_config.hpp"
 #include "base/fence_retention.hpp"
 #include "base/url.hpp"
 #include "redis/config/config_check.hpp"
@@ -14,6 +15,7 @@ namespace leasehold {
 namespace {
 
 using detail::decode_url;
+using detail::read_milliseconds;
 using detail::read_number;
 using detail::refuse_url;
 using detail::take_until;
@@ -22,14 +24,6 @@ void read_database(redis_config& to, std::string_view text)
 {
     if (!read_number(text, to.database))
         refuse_url("database", text, "a number, 0 or larger");
-}
-
-std::chrono::milliseconds read_milliseconds(std::string_view name, std::string_view text)
-{
-    std::uint32_t value = 0;
-    if (!read_number(text, value))
-        refuse_url(name, text, "a number of milliseconds");
-    return std::chrono::milliseconds(value);
 }
 
 void read_parameter(redis_config& to, const std::string& scheme, const std::string& name,
@@ -56,11 +50,8 @@ void read_parameter(redis_config& to, const std::string& scheme, const std::stri
         to.layout = value == "native" ? redis_config::key_layout::native
                                       : redis_config::key_layout::redisson;
     }
-    else if (name == "client_info") {
-        if (value != "on" && value != "off")
-            refuse_url(name, value, "on or off");
-        to.client_info = value == "on";
-    }
+    else if (name == "client_info")
+        to.client_info = detail::read_on_off(name, value);
     else if (name == "password_file")
         to.password_file = value;
     else if (name == "prefix")
