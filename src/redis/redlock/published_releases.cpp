@@ -47,10 +47,9 @@ void published_releases::on_lost(error_code, std::string_view)
 
 void published_releases::on_push(const std::vector<std::string>& words)
 {
-    const std::size_t prefix = keys_.releases({}).size();
-    if (words.size() < 2 || words[1].size() < prefix || listener() == nullptr)
+    if (words.size() < 2 || words[1].size() < prefix_ || listener() == nullptr)
         return;
-    const std::string name = words[1].substr(prefix); // the listener may unwatch it
+    const std::string name = words[1].substr(prefix_); // the listener may unwatch it
     if (!names_.contains(name))
         return;
     if (words[0] == "subscribe")

@@ -5,6 +5,7 @@
 #include "redis/redlock/member_names.hpp"
 #include "redis/wakeups/channel_connection.hpp"
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
@@ -37,6 +38,7 @@ private:
     void on_silence() noexcept override;
 
     const member_keys keys_;
+    const std::size_t prefix_ = keys_.releases({}).size(); ///< Of the name in a channel.
     member_listener* receiver_ = nullptr;
     unsigned member_ = 0;
     std::set<std::string, std::less<>> names_;
