@@ -1,7 +1,7 @@
 #ifndef LEASEHOLD_TEST_POSTGRES_DATABASE_HPP
 #define LEASEHOLD_TEST_POSTGRES_DATABASE_HPP
 
-#include "postgres/sql_client.hpp"
+#include "postgres/connection.hpp"
 #include "support/port.hpp"
 #include "support/postgresql_server.hpp"
 
@@ -22,16 +22,16 @@ public:
     explicit database(std::vector<std::string> settings = {})
         : server_(with_port(std::move(settings), port_.number()))
     {
-        sql_client operator_session = connect();
-        operator_session.run(postgres_schema());
-        operator_session.run("create role app login password 'secret';"
-                             "grant usage on schema leasehold to app");
+        postgresql_connection operator_session = connect();
+        operator_session.run_script(postgres_schema());
+        operator_session.run_script("create role app login password 'secret';"
+                                    "grant usage on schema leasehold to app");
     }
 
     /// A session of the superuser.
-    [[nodiscard]] sql_client connect() const
+    [[nodiscard]] postgresql_connection connect() const
     {
-        return sql_client(server_.connection_text() + " port=" + std::to_string(port()));
+        return postgresql_connection(server_.connection_text() + " port=" + std::to_string(port()));
     }
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_.number(); }

@@ -34,21 +34,22 @@ public:
     void erase(std::string_view name) override
     {
         operator_.run("update leasehold.lock set owner = null where key = leasehold.key($1)",
-                      std::string(name));
+                      {as_bytes(std::string(name))});
     }
 
     // Each client has a lock of its session for grants, until the server ends that session.
     void wait_for_ended_clients() override
     {
-        while (std::stoi(operator_.run(
-                   "select count(*) from pg_locks where locktype = 'advisory' and granted")) > 1)
+        while (
+            operator_.run("select count(*) from pg_locks where locktype = 'advisory' and granted")
+                .number("count") > 1)
             std::this_thread::yield();
     }
 
     void clear() override { operator_.run("truncate leasehold.lock, leasehold.waiter"); }
 
 private:
-    sql_client operator_ = shared_database().connect();
+    postgresql_connection operator_ = shared_database().connect();
 };
 
 const bool added = add_store_contract([] { return std::make_unique<postgres_lab>(); });

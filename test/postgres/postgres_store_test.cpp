@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "postgres/database.hpp"
+#include "support/counting_listener.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/queued_request.hpp"
 #include "support/store_contract.hpp"
@@ -77,7 +78,7 @@ std::string text_of(const store_session::answer<acquire_reply>& got)
 struct clean_database
 {
     clean_database() { as_operator.run("truncate leasehold.lock, leasehold.waiter"); }
-    sql_client as_operator = shared_database().connect();
+    postgresql_connection as_operator = shared_database().connect();
 };
 
 release_request leaving(std::string_view name, std::string_view owner)
@@ -113,8 +114,8 @@ BOOST_AUTO_TEST_CASE(missing_schema_is_reported_with_the_command_that_installs_i
 
 BOOST_AUTO_TEST_CASE(missing_right_is_reported)
 {
-    as_operator.run("drop role if exists stranger; create role stranger login");
-    scene at("postgres://stranger@127.0.0.1:" + std::to_string(shared_database().port()) +
+    as_operator.run_script("drop role if exists unauthorized; create role unauthorized login");
+    scene at("postgres://unauthorized@127.0.0.1:" + std::to_string(shared_database().port()) +
              "/postgres");
     const auto got = at.refused();
     BOOST_TEST((got.code == errc::permission_denied));
@@ -236,8 +237,11 @@ BOOST_AUTO_TEST_CASE(certificate_of_the_server_is_verified)
     {
         scene right(url("localhost", own));
         right.connected();
-        BOOST_TEST(as_operator.run("select bool_and(ssl) from pg_stat_ssl join pg_stat_activity "
-                                   "using (pid) where usename = 'app'") == "t");
+        BOOST_TEST(as_operator
+                       .run("select bool_and(ssl) from pg_stat_ssl join pg_stat_activity "
+                            "using (pid) where usename = 'app'")
+                       .get("bool_and")
+                       .value() == "t");
         BOOST_TEST((right.session.acquire(take("tls", "a:1")).reply.result == granted_t::granted));
     }
     for (const std::string& wrong : {url("localhost", other), url("127.0.0.1", own)}) {
@@ -264,8 +268,10 @@ BOOST_AUTO_TEST_CASE(requests_of_a_turn_are_one_transaction)
         }
     });
     at.session.until([&] { return granted == 20; });
-    BOOST_TEST(as_operator.run("select count(*) from leasehold.lock") == "20");
-    BOOST_TEST(as_operator.run("select count(distinct xmin::text) from leasehold.lock") == "1");
+    BOOST_TEST(as_operator.run("select count(*) from leasehold.lock").number("count") == 20);
+    BOOST_TEST(
+        as_operator.run("select count(distinct xmin::text) from leasehold.lock").number("count") ==
+        1);
 }
 
 BOOST_AUTO_TEST_CASE(thousand_locks_are_renewed_in_one_transaction)
@@ -289,7 +295,9 @@ BOOST_AUTO_TEST_CASE(thousand_locks_are_renewed_in_one_transaction)
     const auto got = at.session.renew(all);
     BOOST_TEST(!got.code);
     BOOST_TEST((got.reply.results == std::vector(1000, renewal_result::renewed)));
-    BOOST_TEST(as_operator.run("select count(distinct xmin::text) from leasehold.lock") == "1");
+    BOOST_TEST(
+        as_operator.run("select count(distinct xmin::text) from leasehold.lock").number("count") ==
+        1);
 }
 
 BOOST_AUTO_TEST_CASE(request_that_fails_does_not_fail_the_others_of_its_turn)
@@ -298,8 +306,8 @@ BOOST_AUTO_TEST_CASE(request_that_fails_does_not_fail_the_others_of_its_turn)
     at.connected();
     BOOST_TEST((at.session.acquire(take("b", "x:1")).reply.result == granted_t::granted));
     BOOST_TEST((at.session.release(leaving("b", "x:1")).reply.result == released_t::freed));
-    // Somebody keeps the row of "b" locked.
-    as_operator.run(
+    // Another session keeps the row of "b" locked.
+    as_operator.run_script(
         "begin; select 1 from leasehold.lock where key = leasehold.key('b') for update");
     std::vector<std::pair<std::string, error_code>> ends;
     at.session.on_the_strand([&] {
@@ -317,7 +325,7 @@ BOOST_AUTO_TEST_CASE(request_that_fails_does_not_fail_the_others_of_its_turn)
 
 BOOST_AUTO_TEST_CASE(conflicting_transactions_are_repeated)
 {
-    as_operator.run(R"(
+    as_operator.run_script(R"(
         drop schema if exists conflicts cascade;
         create schema conflicts;
         create sequence conflicts.calls;
@@ -341,7 +349,7 @@ BOOST_AUTO_TEST_CASE(conflicting_transactions_are_repeated)
     });
     at.session.until([&] { return granted == 3; });
     // The first transaction, and two repetitions.
-    BOOST_TEST(as_operator.run("select last_value from conflicts.calls") == "6");
+    BOOST_TEST(as_operator.run("select last_value from conflicts.calls").number("last_value") == 6);
     as_operator.run("drop schema conflicts cascade");
 }
 
@@ -432,7 +440,7 @@ BOOST_AUTO_TEST_CASE(cancelled_wait_leaves_the_queue)
     });
     context.run();
     BOOST_TEST((ended == errc::timed_out));
-    BOOST_TEST(as_operator.run("select count(*) from leasehold.waiter") == "0");
+    BOOST_TEST(as_operator.run("select count(*) from leasehold.waiter").number("count") == 0);
 }
 
 BOOST_AUTO_TEST_CASE(context_destroyed_before_the_store_keeps_no_handler)
@@ -454,13 +462,7 @@ BOOST_AUTO_TEST_CASE(context_destroyed_before_the_store_keeps_no_handler)
     }
     BOOST_TEST(token.use_count() == 1);
     const auto open = make_postgres_store(postgres_config(shared_database().url()));
-    struct silent final : store_listener
-    {
-        void on_wakeup(std::string_view) override {}
-        void on_connected(store_partition) override { ++connected; }
-        void on_disconnected(store_partition, error_code) override {}
-        int connected = 0;
-    } ears;
+    counting_listener ears;
     {
         asio::io_context context;
         open->open(asio::make_strand(context), ears);
@@ -476,13 +478,7 @@ BOOST_AUTO_TEST_CASE(context_destroyed_before_the_store_keeps_no_handler)
 
 BOOST_AUTO_TEST_CASE(store_can_be_destroyed_with_outstanding_replies)
 {
-    struct silent final : store_listener
-    {
-        void on_wakeup(std::string_view) override {}
-        void on_connected(store_partition) override { ++connected; }
-        void on_disconnected(store_partition, error_code) override {}
-        int connected = 0;
-    } ears;
+    counting_listener ears;
     asio::io_context context;
     auto made = make_postgres_store(postgres_config(shared_database().url()));
     made->open(asio::make_strand(context), ears);

@@ -19,7 +19,7 @@ namespace {
 
 using grant = listening::grant;
 
-/// What a lock must be.
+/// The expected state of a lock.
 struct lock_model
 {
     struct waiter
