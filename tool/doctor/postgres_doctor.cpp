@@ -22,7 +22,7 @@ namespace {
 using durability = postgres_config::commit_durability;
 using postgres_store::row_reader;
 
-/// What the server reports.
+/// The settings and the state that the server reports.
 struct facts
 {
     std::string version;

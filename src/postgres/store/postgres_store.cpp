@@ -94,7 +94,7 @@ public:
     void unwatch(std::string_view) override {}
 
 private:
-    /// What the store consists of. It is notified of the end of the context.
+    /// The parts of a store. They are notified of the end of the context.
     struct parts final : detail::context_observer, std::enable_shared_from_this<parts>
     {
         explicit parts(const postgres_config& settings)
