@@ -112,11 +112,13 @@ lock_options fitted(lock_options options, const store_traits& can)
 
 mutex::mutex(const client& locks, std::string_view name, const lock_options& options)
 {
-    if (name.empty() || name.size() > 4096)
+    const detail::client_state_ptr& state = detail::access::state_of(locks);
+    const std::size_t longest = state->traits().longest_name;
+    if (name.empty() || name.size() > longest)
         detail::throw_argument_error(errc::invalid_name, "name",
                                      name.empty() ? "it is empty"
                                                   : std::to_string(name.size()) + " bytes",
-                                     "1 to 4096 bytes");
+                                     "1 to " + std::to_string(longest) + " bytes");
     // Such a name could be a key of another lock, for example its fence counter.
     for (const std::string_view reserved : {"leasehold:", "redisson_lock_token:"})
         if (name.starts_with(reserved))
@@ -124,7 +126,6 @@ mutex::mutex(const client& locks, std::string_view name, const lock_options& opt
                                          '\'' + std::string(name) + '\'',
                                          "any that does not begin with " + std::string(reserved));
     options.validate();
-    const detail::client_state_ptr& state = detail::access::state_of(locks);
     spec_ = std::make_shared<const detail::lock_spec>(state, std::string(name),
                                                       fitted(options, state->traits()));
 }

@@ -214,6 +214,10 @@ public:
     /// the lock is meant to outlive the program. Other waiters of this client wait for it as those
     /// of other clients do. If the lease was lost before, this call has no effect on the store.
     ///
+    /// In a store with sessions (`store_traits::session`), the client releases the lock when the
+    /// TTL ends. The lock does not outlive the session, so it is free when the client has shut
+    /// down.
+    ///
     /// Outstanding `async_wait_lost` complete with `operation_aborted`. `observer::released` is
     /// called. In the work of `with_lock`, a detached lease ends the work, as a released one does.
     /// @par Threads

@@ -10,6 +10,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -81,9 +82,12 @@ struct acquire_reply
         late,    ///< The request arrived after its budget; nothing was changed.
         gone,    ///< No reentrant acquisition: the owner does not hold the lock.
     };
-    outcome result = outcome::held;        ///< The result.
-    std::uint32_t fences = 0;              ///< Granted: the number of reserved fences.
-    std::uint64_t first_fence = 0;         ///< Granted: the smallest of them.
+    outcome result = outcome::held; ///< The result.
+    std::uint32_t fences = 0;       ///< Granted: the number of reserved fences.
+    std::uint64_t first_fence = 0;  ///< Granted: the smallest of them.
+    /// Granted: the TTL from the sending of the request, if it is shorter than requested. Not
+    /// positive: it has ended already.
+    std::optional<std::chrono::milliseconds> lease{};
     std::chrono::milliseconds remaining{}; ///< Held: the remaining TTL of the holder.
     bool queued = false;                   ///< With `held`: the owner is in the queue.
     std::uint32_t position = 0;            ///< In the queue: the number of owners before it.
@@ -134,6 +138,8 @@ struct renew_reply
     {}
 
     std::vector<renewal_result> results; ///< In the order of the renewals.
+    /// As in `acquire_reply`, from the sending of the batch, for each lock that was renewed.
+    std::optional<std::chrono::milliseconds> lease;
     /// As in `acquire_reply`; also for renewals that failed while others were executed.
     std::shared_ptr<const diagnostics> details;
 };
@@ -195,6 +201,8 @@ struct store_traits
                             ///< together with a clock that stepped back.
         counter,            ///< A counter: a loss of data.
         quorum,             ///< A vote of members: a loss of data at too many of them.
+        revision, ///< The store's own number of each change: a loss of data. Fences cannot be
+                  ///< raised, so an acquire with a larger `fence_floor` fails: `store_refused`.
     };
 
     bool publishes = true; ///< Notifies clients that watch a name of its releases. Otherwise the
@@ -210,6 +218,11 @@ struct store_traits
     bool replica_acks = false;      ///< Supports `acquire_request::replica_acks`.
     /// Supports `acquire_request::dead_holder_grace`, and has `async_heartbeat`.
     bool dead_holder_grace = false;
+    /// The locks of a client and its places in queues live and end with one session, whatever each
+    /// TTL says. A renewal renews the session. `presence` and `claim` are ignored. The client
+    /// releases a lock whose lease has ended, because the store does not.
+    bool session = false;
+    std::size_t longest_name = 4096; ///< In bytes. Longer ones are rejected: `invalid_name`.
     std::chrono::milliseconds smallest_lease{1}; ///< Shorter ones are rejected: `not_supported`.
     std::chrono::milliseconds grain{1};          ///< TTLs are rounded up to this.
     fence_source fences = fence_source::counter_over_clock; ///< The source of fences.
@@ -227,6 +240,14 @@ public:
     /// A queued owner of this client may have the grant. It is only a reason to send its acquire
     /// again: it may be lost, duplicated, late or wrong. From stores that queue.
     virtual void on_grant(std::string_view name, std::string_view owner)
+    {
+        static_cast<void>(name);
+        static_cast<void>(owner);
+    }
+
+    /// The owner does not hold the name, nor is it in its queue, any more: it was removed by hand,
+    /// or its session ended. A fact, unlike a wake-up: its lease is lost.
+    virtual void on_gone(std::string_view name, std::string_view owner)
     {
         static_cast<void>(name);
         static_cast<void>(owner);

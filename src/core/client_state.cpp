@@ -172,7 +172,8 @@ void client_state::release_lost(const lease_state& lease, const outcome_op_ptr& 
                                                                : nullptr;
     // The key outlives the lease by the margin for clock drift. The release removes it, and reports
     // whether another owner holds the lock. A lock that may outlast its lease is released already.
-    if (reason == errc::expired && waiting && !held.may_outlast() && online(held.spec->name))
+    const bool releasing = held.may_outlast() || traits().session;
+    if (reason == errc::expired && waiting && !releasing && online(held.spec->name))
         return releases_.leave(held, {.waiting = waiting, .reason = reason, .details = details});
     if (waiting)
         waiting->complete(reason, std::move(details));
@@ -210,6 +211,15 @@ void client_state::on_grant(std::string_view name, std::string_view owner)
     turn([&] {
         if (!stopping_) // a stop releases all owners in queues
             queues_.at(name).notified(owner);
+    });
+}
+
+void client_state::on_gone(std::string_view name, std::string_view owner)
+{
+    turn([&] {
+        watchdog_.gone(name, owner);
+        if (wait_queue* const waiting = queues_.find(name))
+            waiting->gone(owner);
     });
 }
 

@@ -83,6 +83,7 @@ private:
 
     void on_wakeup(std::string_view name) override;
     void on_grant(std::string_view name, std::string_view owner) override;
+    void on_gone(std::string_view name, std::string_view owner) override;
     void on_listening(store_partition) override;
     void on_settled(store_partition) override;
     void on_connected(store_partition) override;

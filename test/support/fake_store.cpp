@@ -340,6 +340,13 @@ void fake_store::notify_grant(std::string name, std::string owner)
     });
 }
 
+void fake_store::remove(std::string name, std::string owner)
+{
+    tell([name = std::move(name), owner = std::move(owner)](store_listener& listener) {
+        listener.on_gone(name, owner);
+    });
+}
+
 void fake_store::settle(store_partition partition)
 {
     tell([partition](store_listener& listener) { listener.on_settled(partition); });

@@ -148,6 +148,7 @@ public:
     /// @{
     void wakeup(std::string name);
     void notify_grant(std::string name, std::string owner);
+    void remove(std::string name, std::string owner);
     void listen();
     void settle(store_partition partition = 0);
     void connect(store_partition partition = 0);

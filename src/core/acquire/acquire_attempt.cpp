@@ -104,8 +104,8 @@ ownership_ptr acquire_attempt::hold(turn_context& r, const spec_ptr& lock, const
                                     const std::string& entered, clock::time_point sent,
                                     const acquire_reply& reply)
 {
-    ownership_ptr taken(
-        new ownership(lock, id, entered, has(mutant::deadline_from_reply) ? r.turn_time() : sent));
+    ownership_ptr taken(new ownership(
+        lock, id, entered, has(mutant::deadline_from_reply) ? r.turn_time() : sent, reply.lease));
     taken->first_fence = reply.first_fence;
     taken->fences = reply.fences;
     if (reply.grace_registered && !has(mutant::promise_not_kept))

@@ -44,6 +44,7 @@ public:
     void unwanted();
     void wakeup();
     void notified(std::string_view) {}
+    void gone(std::string_view) {}
     void listening() {}
     void settled() {}
     void connected() { perform(machine_.connected()); }

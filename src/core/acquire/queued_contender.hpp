@@ -54,6 +54,12 @@ public:
     void wakeup();
     /// The store reports a grant to this owner.
     void notified(std::string_view owner);
+    /// The store has removed this owner from the queue, which it joins again.
+    void gone(std::string_view owner)
+    {
+        if ((errand_ && errand_->owner == owner) || (next_ && next_->self.owner == owner))
+            notified(owner);
+    }
     /// Grants may have been missed.
     void listening();
     /// Requests without a reply have been executed, or never will be.

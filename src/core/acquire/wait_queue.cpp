@@ -10,7 +10,6 @@
 #include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace leasehold::detail {
@@ -282,6 +281,11 @@ void wait_queue::notified(std::string_view owner)
     contend();
     contender([&](auto& one) { one.notified(owner); });
     on_rest();
+}
+
+void wait_queue::gone(std::string_view owner)
+{
+    contender([&](auto& one) { one.gone(owner); });
 }
 
 void wait_queue::connected()

@@ -169,6 +169,7 @@ public:
 
     void wakeup();
     void notified(std::string_view owner);
+    void gone(std::string_view owner);
     void listening();
     void settled();
     void connected();

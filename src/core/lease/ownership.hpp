@@ -115,11 +115,13 @@ public:
     };
 
     /// @param entered The id of a reentrant acquisition. Empty: an acquisition of the lock.
-    ownership(spec_ptr lock, const owner_id& id, const std::string& entered, clock::time_point sent)
+    /// @param given   As in `acquire_reply::lease`.
+    ownership(spec_ptr lock, const owner_id& id, const std::string& entered, clock::time_point sent,
+              fsm::given_lease given = {})
         : spec(std::move(lock)),
           owner(id),
           life(sent, spec->options.lease_time, spec->interval,
-               fsm::end_of_hold(sent, spec->options.longest_hold)),
+               fsm::end_of_hold(sent, spec->options.longest_hold), given),
           since(sent),
           owner_taken_(!entered.empty()),
           rarities_(entered.empty() ? nullptr : std::make_unique<rarities>(rarities{entered, {}}))
@@ -140,7 +142,7 @@ public:
     [[nodiscard]] bool has_half_its_time(clock::time_point now) const noexcept
     {
         const lock_options& o = spec->options;
-        return life.renewed_until() - now >= clock::duration(o.lease_time) / 2 &&
+        return life.renewed_until() - now >= life.given() / 2 &&
                (!grace_registered_ ||
                 life.deadline() - now >= clock::duration(o.dead_holder_grace) / 2);
     }

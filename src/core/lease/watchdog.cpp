@@ -108,7 +108,7 @@ private:
             const auto result = failed || i >= results.size() ? renewal_result::failed : results[i];
             if (result == renewal_result::renewed ||
                 (has(mutant::gone_ignored) && result == renewal_result::gone))
-                keeper_.confirmed(each, sent_, now);
+                keeper_.confirmed(each, sent_, now, reply.lease);
             else if (result == renewal_result::gone || has(mutant::unknown_is_lost))
                 keeper_.end(each, errc::lost);
             else if (!members_[i].given_up())
@@ -254,7 +254,28 @@ void watchdog::detach(lease_state& lease)
     if (lease.active())
         check(held);
     if (lease.active())
-        held.belongs_to().detach(held);
+        detach(held);
+}
+
+void watchdog::detach(ownership& held)
+{
+    if (!context_.traits().session)
+        return held.belongs_to().detach(held);
+    // The session keeps the lock, so it is released at the end of its TTL.
+    held.end_released(context_);
+    held.life.let_end();
+    schedule(held);
+}
+
+void watchdog::gone(std::string_view name, std::string_view owner)
+{
+    std::vector<ownership_ptr> over;
+    for (ownership& each : holds_) {
+        if (each.owner == owner && each.spec->name == name)
+            over.emplace_back(&each);
+    }
+    for (const ownership_ptr& each : over)
+        end(*each, errc::lost);
 }
 
 void watchdog::detach_marked()
@@ -273,7 +294,7 @@ void watchdog::on_due(ownership& held)
     if (held.current() != nullptr && held.current()->abandoned()) {
         check(held);
         if (!held.life.ended() && held.current()->detached())
-            held.belongs_to().detach(held);
+            detach(held);
         else if (!held.life.ended())
             held.belongs_to().release(held, nullptr);
         return;
@@ -359,11 +380,12 @@ void watchdog::drop(error_code error) noexcept
     gathered_.clear();
 }
 
-void watchdog::confirmed(ownership& held, clock::time_point sent, clock::time_point now)
+void watchdog::confirmed(ownership& held, clock::time_point sent, clock::time_point now,
+                         fsm::given_lease given)
 {
     const auto left = held.life.deadline() - now;
     // A confirmation after the deadline is too late: the lease has expired.
-    if (held.life.confirmed(sent, now) == fsm::keep_alive::action::end)
+    if (held.life.confirmed(sent, now, given) == fsm::keep_alive::action::end)
         return end(held, held.life.reason());
     held.renewal_confirmed();
     held.publish();

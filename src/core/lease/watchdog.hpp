@@ -5,6 +5,7 @@
 #include "core/lease/ownership.hpp"
 #include "core/turn/turn_context.hpp"
 
+#include <string_view>
 #include <vector>
 
 namespace leasehold::detail {
@@ -33,6 +34,9 @@ public:
     void detach(lease_state& lease);
     /// Does so for all leases that their holders have detached.
     void detach_marked();
+
+    /// The store has removed this owner: its leases are lost.
+    void gone(std::string_view name, std::string_view owner);
 
     /// Called when the partition can be reached again. Renews all leases there at once, to find
     /// those that the store has lost.
@@ -70,8 +74,10 @@ private:
     void complete(ownership& held, error_code why);
     void end(ownership& held, errc reason);
     static void leave(ownership& held) noexcept;
+    void detach(ownership& held);
     void schedule(ownership& held) { context_.timers.schedule(held, held.life.next()); }
-    void confirmed(ownership& held, clock::time_point sent, clock::time_point now);
+    void confirmed(ownership& held, clock::time_point sent, clock::time_point now,
+                   fsm::given_lease given);
     void show_alive();
     void heartbeat_confirmed(clock::time_point sent, bool known);
     void heartbeat_failed(error_code why);

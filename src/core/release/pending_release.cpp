@@ -196,7 +196,7 @@ void pending_releases::leave(const ownership& held, pending_release::interest ca
     // After this time its TTL has passed, unless other leases of the owner extend it, or a renewal
     // that is still in flight.
     const auto over = context_.turn_time() + held.spec->options.lease_time;
-    const bool prolonged = held.shared() || held.life.doubtful();
+    const bool prolonged = held.shared() || held.life.doubtful() || context_.traits().session;
     std::chrono::milliseconds free_time{};
     if (const auto percent = held.spec->options.external_share; percent > 0)
         free_time = fsm::external_time(percent).after(context_.turn_time() - held.since,
@@ -208,8 +208,11 @@ void pending_releases::leave(const ownership& held, pending_release::interest ca
 bool pending_releases::leave_lost(const ownership& held, errc reason,
                                   pending_release::listener* notify)
 {
-    // At the hold limit the key may have most of its TTL left, so it is released at once.
-    if (reason == errc::hold_limit && !has(mutant::hold_limit_kept)) {
+    // At the hold limit the key may have most of its TTL left, so it is released at once. A session
+    // keeps the lock after the TTL.
+    const bool kept = (reason == errc::hold_limit && !has(mutant::hold_limit_kept)) ||
+                      (reason == errc::expired && context_.traits().session);
+    if (kept) {
         leave(held, {.reason = reason, .notify = notify});
         return true;
     }
@@ -243,7 +246,8 @@ pending_release_ptr pending_releases::leave_queue(pending_release::subject what,
     const bool may_be_held = runs_until != clock::time_point();
     // A listening queue gets the first answer, so that no waiter waits until `runs_until`.
     const auto limit = caller.notify != nullptr ? clock::time_point() : runs_until;
-    return add(std::move(what), std::move(caller), fsm::release(limit, over, false), may_be_held);
+    return add(std::move(what), std::move(caller),
+               fsm::release(limit, over, context_.traits().session), may_be_held);
 }
 
 pending_release_ptr pending_releases::add(pending_release::subject gone,

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace leasehold::fsm {
 
@@ -28,6 +29,9 @@ constexpr clock::time_point end_of_hold(clock::time_point since,
         clock::time_point::max() - since);
     return longest >= room ? clock::time_point::max() : since + longest;
 }
+
+/// The TTL that a store has given: the requested one, or a shorter one.
+using given_lease = std::optional<std::chrono::milliseconds>;
 
 /// The times of the renewals of a lease, and its end. Decides only: it performs no I/O.
 ///
@@ -47,11 +51,12 @@ public:
     /// @param lease    At most 49 days, in whole milliseconds. So is the interval.
     /// @param interval The time between confirmed renewals. Zero: the lease is never renewed.
     /// @param ends     The end of the longest hold.
+    /// @param given    The TTL that the store has given, if it may be shorter than `lease`.
     keep_alive(clock::time_point sent, clock::duration lease, clock::duration interval,
-               clock::time_point ends) noexcept
+               clock::time_point ends, given_lease given = {}) noexcept
         : lease_(whole(lease)), interval_(whole(interval)), ends_(ends)
     {
-        confirm(sent);
+        confirm(sent, given);
     }
 
     /// The time until which the lease is valid, at most.
@@ -62,6 +67,9 @@ public:
 
     /// The same without the heartbeats.
     [[nodiscard]] clock::time_point renewed_until() const noexcept { return deadline_; }
+
+    /// The TTL at the last confirmation.
+    [[nodiscard]] clock::duration given() const noexcept { return given_; }
 
     /// The lease ends, or has ended, because of a missing heartbeat and not of a renewal.
     [[nodiscard]] bool silent() const noexcept { return alive_until_ < deadline_; }
@@ -124,15 +132,15 @@ public:
     }
 
     /// A renewal that was sent at `sent` was confirmed. A late reply counts, too: it proves the
-    /// same.
-    action confirmed(clock::time_point sent, clock::time_point now) noexcept
+    /// same. `given`: as in the constructor.
+    action confirmed(clock::time_point sent, clock::time_point now, given_lease given = {}) noexcept
     {
         if (ended_)
             return action::wait; // nothing restores a lost lease
         if (now >= deadline() && !has(mutant::late_renewal_revives))
             return due(now);
         in_flight_ = false;
-        confirm(has(mutant::deadline_from_reply) ? now : sent);
+        confirm(has(mutant::deadline_from_reply) ? now : sent, given);
         return action::wait;
     }
 
@@ -162,6 +170,9 @@ public:
             renew_at_ = std::min(renew_at_, now);
     }
 
+    /// From now on the lease is not renewed.
+    void let_end() noexcept { interval_ = {}; }
+
     /// The lease serves another holder now, whose longest hold ends at `ends`.
     void extend(clock::time_point ends) noexcept
     {
@@ -183,10 +194,14 @@ public:
 private:
     void unanswered() noexcept { doubtful_ = doubtful_ || in_flight_; }
 
-    void confirm(clock::time_point sent) noexcept
+    void confirm(clock::time_point sent, given_lease given) noexcept
     {
-        const clock::duration lease = lease_;
-        const clock::duration interval = interval_;
+        given_ = given ? whole(std::clamp<clock::duration>(*given, clock::duration::zero(), lease_))
+                       : lease_;
+        const clock::duration lease = given_;
+        clock::duration interval = interval_;
+        if (given_ < lease_) // a store that gives no time is not asked all the time
+            interval = std::clamp(lease / 3, interval / 8, interval);
         const auto margin = has(mutant::no_margin) ? clock::duration::zero() : drift_margin(lease);
         deadline_ = std::max(deadline_, std::min(sent + lease - margin, ends_));
         // Due times share a grid, so that leases acquired one after another are renewed in one
@@ -206,6 +221,7 @@ private:
 
     // Small, because each held lease has one.
     compact lease_;
+    compact given_{};
     compact interval_;
     clock::time_point ends_;
     clock::time_point deadline_ = clock::time_point::min();
