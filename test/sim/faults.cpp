@@ -160,9 +160,12 @@ void faults::apply(const fault& f, process& p)
             trial_.rollbacks.emplace_back(&trial_.server_of(f), trial_.now());
     }
     // Neither fault ends a lease.
+    const auto hears = hears_others(f, how_long);
     const bool is_gentle = f.what == fault_kind::slot_moves ||
-                           (f.what == fault_kind::stale_map && !trial_.scenario.replicated);
-    const auto trouble = trial_.now() + trouble_of(trial_.scenario, f, how_long, left);
+                           (f.what == fault_kind::stale_map && !trial_.scenario.replicated &&
+                            hears < trial_.now());
+    const auto trouble = std::max(
+        trial_.now() + trouble_of(trial_.scenario, f, how_long, left), hears);
     const auto all = is_gentle ? std::vector<name_state*>() : concerned(f);
     if (const auto shard = shard_of(f); shard && !is_gentle)
         trial_.shard_trouble[*shard] = std::max(trial_.shard_trouble[*shard], trouble);
@@ -179,6 +182,35 @@ void faults::apply(const fault& f, process& p)
     befall_process(f, p, how_long, incident.happened);
     worsen(f, p);
     effects_.applied(incident, destroyed, how_long);
+}
+
+/// A node of a cluster that starts while it hears nothing of the others rejects all requests until
+/// it hears them. Returns when that is, if the fault stops a node or keeps it from hearing; else
+/// the past.
+clock::time_point faults::hears_others(const fault& f, milliseconds how_long)
+{
+    constexpr clock::duration rejoining = 1500ms;
+    const bool is_silence = f.what == fault_kind::stale_map;
+    const bool is_restart = (is_forgetting(f.what) && f.what != fault_kind::flush_all) ||
+                            f.what == fault_kind::shard_down ||
+                            f.what == fault_kind::machine_dies ||
+                            f.what == fault_kind::master_cut_off;
+    auto last = clock::time_point::min();
+    if (trial_.cluster == nullptr || (!is_silence && !is_restart))
+        return last;
+    const std::size_t shard = trial_.cluster->shard_of(trial_.server_of(f));
+    for (const testing::server* const each : trial_.servers) {
+        const bool is_hit = f.member || is_silence ? each == &trial_.server_of(f)
+                                                   : trial_.cluster->shard_of(*each) == shard;
+        if (!is_hit)
+            continue;
+        node_state& node = nodes_[each];
+        clock::time_point& until = is_silence ? node.silent_until : node.stopped_until;
+        until = std::max(until, trial_.now() + how_long + rejoining);
+        if (trial_.now() < node.stopped_until && node.stopped_until < node.silent_until)
+            last = std::max(last, node.silent_until);
+    }
+    return last;
 }
 
 /// The shard of a cluster that a fault affects, or whose path it affects. Empty: it affects more.

@@ -7,6 +7,7 @@
 #include "sim/trial.hpp"
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -34,6 +35,7 @@ private:
     void break_exclusion(const fault& f, name_state& n);
     void befall_network(const fault& f, process& p, milliseconds how_long);
     bool befall_way(const fault& f, testing::host& h, milliseconds how_long);
+    [[nodiscard]] clock::time_point hears_others(const fault& f, milliseconds how_long);
     [[nodiscard]] std::optional<std::size_t> shard_of(const fault& f) const;
     [[nodiscard]] std::vector<name_state*> concerned(const fault& f);
     bool befall_cluster(const fault& f, name_state& n, milliseconds how_long);
@@ -50,6 +52,13 @@ private:
     checks& checks_;
     effects effects_;
     std::vector<const fault*> fired_;
+
+    struct node_state
+    {
+        clock::time_point stopped_until = clock::time_point::min();
+        clock::time_point silent_until = clock::time_point::min();
+    };
+    std::map<const testing::server*, node_state> nodes_; ///< Of a cluster.
 };
 
 } // namespace leasehold::test::sim
