@@ -17,7 +17,7 @@
 #include "chaos/history.hpp"
 #include "chaos/register.hpp"
 #include "support/tested_layout.hpp"
-#include "testing/random.hpp"
+#include "testing/time/random.hpp"
 
 #include <leasehold.hpp>
 

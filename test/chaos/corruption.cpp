@@ -2,7 +2,7 @@
 
 #include "chaos/checker.hpp"
 #include "chaos/client_timeline.hpp"
-#include "testing/random.hpp"
+#include "testing/time/random.hpp"
 
 #include <algorithm>
 #include <array>

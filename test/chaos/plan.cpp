@@ -1,6 +1,6 @@
 #include "chaos/plan.hpp"
 
-#include "testing/random.hpp"
+#include "testing/time/random.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "postgres/locks.hpp"
-#include "testing/random.hpp"
+#include "testing/time/random.hpp"
 
 #include <algorithm>
 #include <array>

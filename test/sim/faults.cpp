@@ -164,8 +164,8 @@ void faults::apply(const fault& f, process& p)
     const bool is_gentle = f.what == fault_kind::slot_moves ||
                            (f.what == fault_kind::stale_map && !trial_.scenario.replicated &&
                             hears < trial_.now());
-    const auto trouble = std::max(
-        trial_.now() + trouble_of(trial_.scenario, f, how_long, left), hears);
+    const auto trouble = std::max(trial_.now() + trouble_of(trial_.scenario, f, how_long, left),
+                                  hears);
     const auto all = is_gentle ? std::vector<name_state*>() : concerned(f);
     if (const auto shard = shard_of(f); shard && !is_gentle)
         trial_.shard_trouble[*shard] = std::max(trial_.shard_trouble[*shard], trouble);

@@ -3,8 +3,8 @@
 #include "sim/model_comparison.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
-#include "testing/lua_interpreter.hpp"
-#include "testing/redis_model.hpp"
+#include "testing/server/lua_interpreter.hpp"
+#include "testing/server/redis_model.hpp"
 
 #include <boost/test/unit_test.hpp>
 

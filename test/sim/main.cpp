@@ -9,7 +9,7 @@
 #include "sim/shrink.hpp"
 #include "sim/trace_page.hpp"
 #include "support/command_line.hpp"
-#include "testing/script_mutants.hpp"
+#include "testing/server/script_mutants.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -2,8 +2,8 @@
 #define LEASEHOLD_TEST_SIM_MODEL_COMPARISON_HPP
 
 #include "redis/protocol/script.hpp"
-#include "testing/random.hpp"
-#include "testing/redis_model.hpp"
+#include "testing/server/redis_model.hpp"
+#include "testing/time/random.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include "support/resp_client.hpp"
 #include "support/shifted_clock.hpp"
 #include "support/with_a_clock.hpp"
-#include "testing/random.hpp"
+#include "testing/time/random.hpp"
 
 #include <boost/test/unit_test.hpp>
 

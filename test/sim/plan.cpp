@@ -1,6 +1,6 @@
 #include "sim/plan.hpp"
 
-#include "testing/random.hpp"
+#include "testing/time/random.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,11 +6,11 @@
 #include "sim/model_comparison.hpp"
 #include "support/resp_client.hpp"
 #include "support/with_a_clock.hpp"
-#include "testing/random.hpp"
-#include "testing/redis_model.hpp"
-#include "testing/scheduler.hpp"
-#include "testing/segment.hpp"
-#include "testing/server_state.hpp"
+#include "testing/server/redis_model.hpp"
+#include "testing/server/segment.hpp"
+#include "testing/server/server_state.hpp"
+#include "testing/time/random.hpp"
+#include "testing/time/scheduler.hpp"
 
 #include <boost/test/unit_test.hpp>
 

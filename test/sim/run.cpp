@@ -6,7 +6,7 @@
 #include "sim/faults.hpp"
 #include "sim/processes.hpp"
 #include "sim/trial.hpp"
-#include "testing/random.hpp"
+#include "testing/time/random.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>

@@ -1,10 +1,10 @@
 #ifndef LEASEHOLD_TEST_SIM_SCRIPT_INVARIANTS_HPP
 #define LEASEHOLD_TEST_SIM_SCRIPT_INVARIANTS_HPP
 
-#include "testing/lock_request.hpp"
-#include "testing/message.hpp"
-#include "testing/redis_model.hpp"
-#include "testing/verbs.hpp"
+#include "testing/server/lock_request.hpp"
+#include "testing/server/message.hpp"
+#include "testing/server/redis_model.hpp"
+#include "testing/server/verbs.hpp"
 
 #include <cstdint>
 #include <map>

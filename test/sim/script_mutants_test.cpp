@@ -1,5 +1,5 @@
 // The deliberate errors in scripts are patches of their texts.
-#include "testing/script_mutants.hpp"
+#include "testing/server/script_mutants.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,7 +1,7 @@
 #include "sim/silent_holders.hpp"
 
 #include "redis/commands/native_keys.hpp"
-#include "testing/server_state.hpp"
+#include "testing/server/server_state.hpp"
 
 #include <algorithm>
 

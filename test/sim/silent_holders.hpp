@@ -2,7 +2,7 @@
 #define LEASEHOLD_TEST_SIM_SILENT_HOLDERS_HPP
 
 #include "sim/trial.hpp"
-#include "testing/lock_request.hpp"
+#include "testing/server/lock_request.hpp"
 
 #include <cstddef>
 #include <map>

@@ -7,7 +7,7 @@
 //   });
 
 #include "support/run.hpp"
-#include "testing/contract_pair.hpp"
+#include "testing/contract/contract_pair.hpp"
 
 #include <leasehold/testing/store_contract.hpp>
 #include <leasehold/testing/store_session.hpp>

@@ -1,0 +1,427 @@
+#include "testing/server/lock_request.hpp"
+
+#include "redis/commands/native_keys.hpp"
+#include "redis/redlock/member_commands.hpp"
+#include "testing/server/known_script.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+
+namespace leasehold::testing::impl {
+namespace {
+
+using redis_store::native::owner_of;
+
+template <class T = std::int64_t>
+T integer(std::string_view text) noexcept
+{
+    T value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+/// Of a list, or the only one.
+std::int64_t number(const message& said, std::size_t index)
+{
+    return integer(said.nodes()[said.size() == 1 ? 0 : index + 1].value);
+}
+
+/// The positions of the words of a call, as the store writes it; 0: there is none. If the store
+/// changes the form, nothing must be misread silently.
+struct call_form
+{
+    lock_request::kind what;
+    std::size_t count;
+    std::size_t owner;
+    std::size_t entry;
+    std::size_t next;
+    std::size_t fences;
+    std::size_t latest;
+    std::size_t optional = 0; ///< This many of the last words may be missing.
+};
+
+constexpr std::size_t name_in_call = 3;
+
+std::optional<call_form> form_of(known_script called)
+{
+    using kind = lock_request::kind;
+    switch (called) {
+    case known_script::acquire: return call_form{kind::acquire, 12, 5, 10, 0, 7, 8, 2};
+    case known_script::release: return call_form{kind::release, 8, 5, 0, 0, 0, 0, 1};
+    case known_script::line_acquire: return call_form{kind::acquire, 17, 7, 0, 0, 9, 10};
+    case known_script::line_leave: return call_form{kind::release, 20, 7, 8, 12, 14, 15, 8};
+    case known_script::native_acquire: return call_form{kind::acquire, 16, 7, 0, 0, 9, 10};
+    case known_script::native_enter: return call_form{kind::acquire, 9, 5, 8, 0, 0, 7};
+    case known_script::native_leave: return call_form{kind::release, 19, 8, 9, 10, 12, 13};
+    case known_script::native_release: return call_form{kind::release, 5, 4, 0, 0, 0, 0};
+    case known_script::quorum_acquire: return call_form{kind::acquire, 15, 6, 0, 0, 9, 10};
+    case known_script::quorum_enter: return call_form{kind::acquire, 10, 6, 9, 0, 0, 8};
+    case known_script::quorum_release: return call_form{kind::release, 9, 6, 7, 0, 0, 0};
+    default: return std::nullopt;
+    }
+}
+
+std::optional<lock_request> request_by_script(words command, known_script called)
+{
+    lock_request asked;
+    asked.layout = is_native(called) ? redis_config::key_layout::native
+                                     : redis_config::key_layout::redisson;
+    asked.of_member = is_of_quorum(called);
+    asked.name = command[name_in_call];
+    if (is_renewal(called)) {
+        asked.what = lock_request::kind::renew;
+        return asked;
+    }
+    if (called == known_script::native_release_all) {
+        const auto locks = integer<std::size_t>(command[2]);
+        asked.what = lock_request::kind::release;
+        asked.group = true;
+        asked.as_known = command.size() == name_in_call + 2 * locks;
+        if (asked.as_known)
+            asked.owner = owner_of(command[name_in_call + locks]);
+        return asked;
+    }
+    const auto form = form_of(called);
+    if (!form)
+        return std::nullopt;
+    asked.what = form->what;
+    // An owner with heartbeats adds a key and a time; one that does not acquire again names the
+    // queue.
+    const bool promises = called == known_script::native_acquire &&
+                          command.size() == form->count + 2;
+    const bool names_queue = called == known_script::acquire && command[2] == "3";
+    // The queue is elsewhere while its slot migrates.
+    const bool names_none = called == known_script::release && command[2] == "1";
+    const std::size_t more = promises || names_queue ? 1 : 0;
+    const bool enters = called == known_script::acquire && !names_queue; // with an entry
+    const std::size_t most = form->count + (names_queue ? 1 : 0) - (names_none ? 1 : 0);
+    const std::size_t least = most - (enters ? 1 : form->optional);
+    asked.as_known = promises || (command.size() <= most && command.size() >= least);
+    if (!asked.as_known)
+        return asked;
+    const auto owner = [&](std::string_view word) {
+        if (asked.of_member)
+            return word.substr(std::min(word.size(), quorum::mark.size()));
+        return is_native(called) ? owner_of(word) : word;
+    };
+    const auto has_word = [&](std::size_t at) { return at != 0 && at + more < command.size(); };
+    asked.owner = owner(command[form->owner + more - (names_none ? 1 : 0)]);
+    if (has_word(form->entry))
+        asked.entry = command[form->entry + more];
+    if (has_word(form->next) && !command[form->next + more].empty())
+        asked.next = owner(command[form->next + more]);
+    if (has_word(form->fences))
+        asked.fences = integer<std::uint32_t>(command[form->fences + more]);
+    asked.limited = has_word(form->latest) && command[form->latest + more] != "0";
+    if (asked.limited)
+        asked.latest = integer(command[form->latest + more]);
+    return asked;
+}
+
+std::optional<lock_request> plain_request(words command)
+{
+    lock_request asked;
+    asked.layout = redis_config::key_layout::native;
+    asked.plain = true;
+    std::string_view value;
+    if (command.size() >= 6 && command[0] == "SET" && command[3] == "NX") {
+        value = command[2];
+        asked.gets = command.back() == "GET";
+    }
+    else if (command.size() == 3 && command[0] == "DELIFEQ") {
+        asked.what = lock_request::kind::release;
+        value = command[2];
+    }
+    else if (command.size() == 4 && command[0] == "DELEX") {
+        asked.what = lock_request::kind::release;
+        value = command[3];
+    }
+    asked.owner = owner_of(value);
+    if (asked.owner.empty())
+        return std::nullopt;
+    asked.name = command[1];
+    return asked;
+}
+
+void take_block(std::string_view owner, std::int64_t last, std::int64_t count, lock_effect& effect)
+{
+    effect.taken = true;
+    effect.owner = owner;
+    effect.fences = static_cast<std::uint32_t>(count);
+    effect.first_fence = static_cast<std::uint64_t>(last - count + 1);
+}
+
+void read_redisson(const lock_request& asked, const message& said, lock_effect& effect)
+{
+    if (asked.what == lock_request::kind::release && said.size() == 1) {
+        effect.left = number(said, 0) >= -1;
+    }
+    else if (asked.what == lock_request::kind::release) {
+        const std::int64_t status = number(said, 0);
+        effect.left = status == 1 || status == 4 || status == 5;
+        if (number(said, 2) == 1) {
+            effect.taken = true;
+            effect.owner = asked.next;
+            effect.first_fence = static_cast<std::uint64_t>(number(said, 3));
+            effect.fences = static_cast<std::uint32_t>(number(said, 4));
+        }
+    }
+    else if (said.size() == 1) {
+        take_block(asked.owner, number(said, 0), asked.fences, effect);
+    }
+    else if (number(said, 0) == 1 && !asked.entry.empty()) {
+        effect.entered = true;
+    }
+    else if (number(said, 0) == 1) {
+        effect.taken = true;
+        effect.owner = asked.owner;
+        effect.first_fence = static_cast<std::uint64_t>(number(said, 1));
+        effect.fences = static_cast<std::uint32_t>(number(said, 2));
+    }
+}
+
+/// A grant of a single member is no lock yet.
+void read_member(const lock_request& asked, const message& said, lock_effect& effect)
+{
+    const std::int64_t status = number(said, 0);
+    if (asked.what == lock_request::kind::release) {
+        effect.left = status == 1;
+    }
+    else if (!asked.entry.empty()) {
+        effect.entered = status == 1;
+    }
+    else if (status == 1 || status == 2) {
+        effect.taken = true;
+        effect.owner = asked.owner;
+        effect.fences = status == 1 ? asked.fences : 0;
+        effect.first_fence = static_cast<std::uint64_t>(number(said, 1)) - effect.fences +
+                             (status == 1 ? 1 : 0);
+    }
+}
+
+void wait_in_line(std::string_view owner, std::int64_t place, std::int64_t held_for,
+                  lock_effect& effect)
+{
+    effect.queued = owner;
+    effect.place = place;
+    effect.held_for = held_for;
+}
+
+void read_native(const lock_request& asked, const message& said, lock_effect& effect)
+{
+    const std::int64_t status = number(said, 0);
+    if (asked.what == lock_request::kind::release) {
+        effect.left = status == 1 || status == 4 || status == 5;
+        if (said.size() > 2 && number(said, 1) == 1)
+            take_block(asked.next, number(said, 2), number(said, 3), effect);
+        else if (said.size() > 3 && number(said, 1) == 2)
+            wait_in_line(asked.next, number(said, 3), number(said, 2), effect);
+    }
+    else if (status == 1) {
+        if (asked.entry.empty())
+            take_block(asked.owner, number(said, 1), number(said, 3), effect);
+        else
+            effect.entered = true;
+    }
+    else if (status != -1 && asked.entry.empty() && number(said, 2) != -1) {
+        wait_in_line(asked.owner, number(said, 2), number(said, 1), effect);
+    }
+}
+
+std::string short_id(std::string_view owner)
+{
+    // The beginning distinguishes clients, the end their acquisitions.
+    const auto colon = owner.find(':');
+    return std::string(colon == std::string::npos || colon < 4 ? owner : owner.substr(0, 4)) +
+           std::string(colon == std::string::npos || colon < 4 ? "" : owner.substr(colon));
+}
+
+std::string fence_text(std::uint64_t fence)
+{
+    return "fence " + std::to_string(fence % 1'000'000'000);
+}
+
+std::string release_text(const lock_request& asked, const message& said)
+{
+    if (asked.plain)
+        return said.nodes().front().value == "1" ? "freed" : "not owner";
+    const bool redisson = asked.layout == redis_config::key_layout::redisson && !asked.of_member;
+    if (redisson && said.size() == 1)
+        return number(said, 0) == -2 ? "not so short" : "freed";
+    const std::size_t of_next = redisson ? 2 : 1;
+    std::string text;
+    switch (number(said, 0)) {
+    case 1: text = "freed"; break;
+    case 2: text = "left"; break;
+    case 3: text = "left the line"; break;
+    case 4: text = "given to the next"; break;
+    case 5: text = "left free for " + std::to_string(number(said, of_next + 1)) + " ms"; break;
+    default: text = "not owner"; break;
+    }
+    if (asked.next.empty() || said.size() < 3)
+        return text;
+    text += ", " + short_id(asked.next);
+    switch (number(said, of_next)) {
+    case 1: return text + " GRANTED " + fence_text(effect_of(asked, said).first_fence);
+    case 2: return text + " in line at " + std::to_string(number(said, of_next + 2));
+    default: return text + " did not join";
+    }
+}
+
+std::string vote_text(const lock_request& asked, const message& said)
+{
+    const std::int64_t status = number(said, 0);
+    if (!asked.entry.empty())
+        return status == 1 ? "entered" : status == -1 ? "too late" : "gone";
+    const auto largest = fence_text(static_cast<std::uint64_t>(number(said, 1)));
+    switch (status) {
+    case 1: return "accepted up to " + largest;
+    case 2: return "taken, outbid by " + largest;
+    case 0: return "held for " + std::to_string(number(said, 2)) + " ms, " + largest;
+    case -1: return "too late";
+    case -3: return "no member";
+    case -4: return "silent for " + std::to_string(number(said, 2)) + " ms";
+    case -5: return "in epoch " + std::to_string(number(said, 2));
+    default: return "too far ahead";
+    }
+}
+
+std::string acquire_text(const lock_request& asked, const message& said)
+{
+    if (asked.of_member)
+        return vote_text(asked, said);
+    if (asked.plain) {
+        const std::string& before = said.nodes().front().value;
+        return effect_of(asked, said).taken ? "TAKEN" : "held: " + before;
+    }
+    const std::int64_t status = number(said, 0);
+    if (status == 1 || said.size() == 1)
+        return asked.entry.empty() ? "GRANTED " + fence_text(effect_of(asked, said).first_fence)
+                                   : "entered";
+    if (status == -1)
+        return "too late";
+    if (status == -2)
+        return "gone";
+    if (status == -3)
+        return "others wait";
+    const std::string text = "held for " + std::to_string(number(said, 1)) + " ms";
+    constexpr std::size_t with_queue = 6; // with the head of the list
+    return said.size() == with_queue ? text + ", in line at " + std::to_string(number(said, 2))
+                                     : text;
+}
+
+} // namespace
+
+std::optional<lock_request> lock_request_of(words command)
+{
+    if (const auto called = script_of(command))
+        return request_by_script(command, *called);
+    return plain_request(command);
+}
+
+std::vector<lock_request> releases_of(words group)
+{
+    std::vector<lock_request> all;
+    const std::size_t locks = (group.size() - name_in_call) / 2;
+    for (std::size_t i = 0; i < locks; ++i) {
+        lock_request& each = all.emplace_back();
+        each.what = lock_request::kind::release;
+        each.layout = redis_config::key_layout::native;
+        each.name = group[name_in_call + i];
+        each.owner = owner_of(group[name_in_call + locks + i]);
+    }
+    return all;
+}
+
+std::uint32_t fences_drawn_by(words command) noexcept
+{
+    return command.size() == 3 && command[0] == "INCRBY" &&
+                   command[1] == redis_store::native_keys().fence()
+               ? integer<std::uint32_t>(command[2])
+               : 0;
+}
+
+lock_effect effect_of(const lock_request& asked, const message& said)
+{
+    lock_effect effect;
+    if (said.is_error() || asked.what == lock_request::kind::renew || asked.group)
+        return effect;
+    const auto& first = said.nodes().front();
+    if (asked.of_member) {
+        read_member(asked, said, effect);
+    }
+    else if (!asked.plain && asked.layout == redis_config::key_layout::redisson) {
+        read_redisson(asked, said, effect);
+    }
+    else if (!asked.plain) {
+        read_native(asked, said, effect);
+    }
+    else if (asked.what == lock_request::kind::release) {
+        effect.left = first.value == "1";
+    }
+    else {
+        // With GET it returns the previous value, without whether it was set.
+        effect.taken = first.data_type == message::type::null ? asked.gets : !asked.gets;
+        effect.owner = asked.owner;
+    }
+    return effect;
+}
+
+std::string_view client_shown_alive(words command, const message& said)
+{
+    const auto called = script_of(command);
+    if (called == known_script::native_alive && !said.is_error() && number(said, 0) != 0)
+        return command[name_in_call].substr(command[name_in_call].rfind(':') + 1);
+    if (called != known_script::native_acquire || said.is_error() || number(said, 0) != 1 ||
+        (number(said, 2) & 2) == 0)
+        return {};
+    return redis_store::native::client_of(request_by_script(command, *called)->owner);
+}
+
+std::string describe_record(words command, std::string_view by, const message& said)
+{
+    const auto called = script_of(command);
+    const char* const verb = called == known_script::quorum_look    ? "look"
+                             : called == known_script::quorum_adopt ? "adopt"
+                             : called == known_script::quorum_seed  ? "seed"
+                                                                    : nullptr;
+    if (verb == nullptr)
+        return {};
+    std::string text(verb);
+    text.append(by).append(" ->");
+    for (const auto& node : said.nodes())
+        text.append(" ").append(node.value);
+    return text;
+}
+
+std::string describe(const lock_request& asked, std::string_view by, const message& said)
+{
+    using kind = lock_request::kind;
+    const char* verb = "renew ";
+    if (asked.what == kind::acquire)
+        verb = asked.plain ? "set " : asked.entry.empty() ? "acquire " : "enter ";
+    else if (asked.what == kind::release)
+        verb = asked.plain ? "delete " : asked.entry.empty() ? "release " : "leave ";
+    std::string text(verb);
+    text.append(asked.name).append(by);
+    if (asked.what != kind::renew)
+        text += " as " + short_id(asked.owner);
+    text += " -> ";
+    if (said.is_error())
+        return text + said.nodes().front().value;
+    if (asked.what == kind::acquire)
+        return text + acquire_text(asked, said);
+    if (asked.what == kind::release && !asked.group)
+        return text + release_text(asked, said);
+    if (asked.group) {
+        for (std::size_t i = 0; i + 1 < said.size(); ++i)
+            text += number(said, i) == 1 ? "freed " : "not owner ";
+        return text;
+    }
+    for (std::size_t i = 0; i + 1 < said.size(); ++i)
+        text += number(said, i) == 1 ? "renewed " : number(said, i) == 2 ? "free " : "GONE ";
+    return text;
+}
+
+} // namespace leasehold::testing::impl
