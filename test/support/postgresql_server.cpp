@@ -37,15 +37,28 @@ std::string postgresql_program(const char* name)
 postgresql_server::postgresql_server(std::vector<std::string> settings)
     : settings_(std::move(settings))
 {
-    child initializing(
-        {.command = unprivileged(directory_.path(),
-                                 {"sh", "-c", R"("$@" >log 2>&1)", "sh",
-                                  postgresql_program("initdb"), "-D", directory_.file("data"), "-U",
-                                  user, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"})});
-    const auto ended = initializing.wait(postgresql_start_limit);
-    if (!ended || ended->code != 0)
-        throw std::runtime_error("initdb failed:\n" + log());
+    make_data("initdb", {"-D", directory_.file("data"), "-U", user, "-A", "trust", "-E", "UTF8",
+                         "--locale=C", "--no-sync"});
     start();
+}
+
+postgresql_server::postgresql_server(const std::string& primary, std::vector<std::string> settings)
+    : settings_(std::move(settings))
+{
+    make_data("pg_basebackup", {"-d", primary, "-D", directory_.file("data"),
+                                "--write-recovery-conf", "--checkpoint=fast", "--no-sync"});
+    start();
+}
+
+void postgresql_server::make_data(const char* program, const std::vector<std::string>& arguments)
+{
+    std::vector<std::string> command{"sh", "-c", R"("$@" >log 2>&1)", "sh",
+                                     postgresql_program(program)};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    child made({.command = unprivileged(directory_.path(), command)});
+    const auto ended = made.wait(postgresql_start_limit);
+    if (!ended || ended->code != 0)
+        throw std::runtime_error(std::string(program) + " failed:\n" + log());
 }
 
 // After SIGKILL, sessions of the server may live a little longer, and it does not start meanwhile.
@@ -123,7 +136,7 @@ bool postgresql_server::ready() const
 
 std::string postgresql_server::missing()
 {
-    for (const char* name : {"initdb", "postgres"}) {
+    for (const char* name : {"initdb", "pg_basebackup", "postgres"}) {
         if (postgresql_program(name).empty())
             return std::string(name) + " is not installed (package postgresql)";
     }

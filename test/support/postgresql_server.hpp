@@ -22,6 +22,10 @@ public:
     /// @param settings Further settings, as `name=value`.
     explicit postgresql_server(std::vector<std::string> settings = {});
 
+    /// A standby, which copies all changes of another server.
+    /// @param primary The parameters of a connection to that server for libpq.
+    postgresql_server(const std::string& primary, std::vector<std::string> settings);
+
     /// Sends SIGKILL to the server, whose sessions then end.
     void kill() { server_.kill(); }
     /// Starts the server again after `kill`, with its data and settings.
@@ -47,6 +51,7 @@ private:
     /// Whether the server accepts connections: the last line of its own file for `pg_ctl`.
     [[nodiscard]] bool ready() const;
 
+    void make_data(const char* program, const std::vector<std::string>& arguments);
     void try_to_start();
     void signal_all(int number);
 
