@@ -14,19 +14,6 @@
 namespace leasehold::benchmark {
 namespace {
 
-asio::awaitable<void> cycle(client& locks, std::string name, steady::time_point end,
-                            std::vector<double>& times)
-{
-    const mutex own(locks, name);
-    // At least once: on a busy machine the time may be over before the coroutine starts.
-    do {
-        const steady::time_point begin = steady::now();
-        lease held = co_await own.async_lock();
-        co_await held.async_release();
-        times.push_back(seconds(steady::now() - begin));
-    } while (steady::now() < end);
-}
-
 // The total use of all servers of a deployment.
 struct usage
 {
@@ -76,7 +63,7 @@ lap measure(asio::io_context& context, site& at, std::size_t coroutines, steady:
     crew all(context);
     const steady::time_point begin = steady::now();
     for (std::size_t i = 0; i < coroutines; ++i)
-        all.add(cycle(at.ours.locks(), "key:" + std::to_string(i), begin + time, times[i]));
+        all.add(timed_cycles(at.ours.locks(), "key:" + std::to_string(i), begin + time, times[i]));
     all.wait();
     const double lasted = seconds(steady::now() - begin);
     run(context, sum_up(at.servers, after));

@@ -25,7 +25,7 @@ struct measurement
     section (*measure)(const setting&);
 };
 
-constexpr std::array<measurement, 7> measurements{{
+constexpr std::array<measurement, 8> measurements{{
     {"distinct_keys", &distinct_keys},
     {"handoff", &handoff},
     {"held", &held},
@@ -33,6 +33,7 @@ constexpr std::array<measurement, 7> measurements{{
     {"server_cost", &server_cost},
     {"contention", &contention},
     {"deployments", &deployments},
+    {"stores", &stores},
 }};
 
 struct arguments
@@ -49,7 +50,8 @@ struct arguments
         << "error: " << why
         << "\nusage: leasehold_benchmark --redis SOCKET [--quick] [--json FILE] [--html FILE]\n"
            "                           [MEASUREMENT...]\n"
-           "                           [--deployment NAME URL SOCKET,SOCKET...]...\n";
+           "                           [--deployment NAME URL SOCKET,SOCKET...]...\n"
+           "                           [--store NAME URL PGBENCH]...\n";
     std::exit(2);
 }
 
@@ -81,6 +83,13 @@ arguments parse(const std::vector<std::string>& words)
             one.sockets = split(value());
             out.where.deployments.push_back(std::move(one));
         }
+        else if (word == "--store") {
+            lock_server one;
+            one.name = value();
+            one.url = value();
+            one.pgbench = value();
+            out.where.stores.push_back(std::move(one));
+        }
         else if (word == "--json")
             out.json = value();
         else if (word == "--html")
@@ -93,7 +102,7 @@ arguments parse(const std::vector<std::string>& words)
         else
             refuse("unknown argument \"" + word +
                    "\"; measurements: distinct_keys, handoff, held, waiters, server_cost, "
-                   "contention, deployments");
+                   "contention, deployments, stores");
     }
     if (out.where.socket.empty())
         refuse("--redis SOCKET is missing");
@@ -101,10 +110,10 @@ arguments parse(const std::vector<std::string>& words)
                         out.chosen.end();
     if (wanted && out.where.deployments.empty())
         refuse("deployments: --deployment NAME URL SOCKET,SOCKET... is missing");
-    // Not by default: it is the only measurement that needs several servers.
+    // Without those that need several servers.
     if (out.chosen.empty())
         for (const measurement& each : measurements)
-            if (each.name != "deployments")
+            if (each.name != "deployments" && each.name != "stores")
                 out.chosen.emplace_back(each.name);
     return out;
 }

@@ -16,11 +16,21 @@ struct deployment
     std::vector<std::string> sockets; ///< Of its servers, for their statistics.
 };
 
+/// A server that keeps locks.
+struct lock_server
+{
+    std::string name;
+    std::string url;
+    /// The command that calls the same functions by pgbench, without its duration. Empty: none.
+    std::string pgbench;
+};
+
 struct setting
 {
     std::string socket; ///< Of the redis-server.
     /// The cases of `deployments`, one server first.
     std::vector<deployment> deployments;
+    std::vector<lock_server> stores; ///< The cases of `stores`, besides Redis.
     bool quick = false; ///< Tiny numbers: checks that it works, does not measure speed.
 
     [[nodiscard]] std::string redis_url() const { return "unix://" + socket; }
@@ -43,6 +53,9 @@ section server_cost(const setting&);
 
 /// One lock with contending processes: throughput, fairness, and cost.
 section contention(const setting&);
+
+/// Locks in other servers than Redis.
+section stores(const setting&);
 
 /// Uncontended locks in deployments of several servers, compared with one server.
 section deployments(const setting&);

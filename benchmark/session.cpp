@@ -42,4 +42,19 @@ asio::awaitable<void> session::shut_down()
     }
 }
 
+asio::awaitable<void> timed_cycles(client& locks, std::string name,
+                                   std::chrono::steady_clock::time_point end,
+                                   std::vector<double>& times)
+{
+    using clock = std::chrono::steady_clock;
+    const mutex own(locks, name);
+    // At least once: on a busy machine the time may be over before the coroutine starts.
+    do {
+        const clock::time_point begin = clock::now();
+        lease held = co_await own.async_lock();
+        co_await held.async_release();
+        times.push_back(std::chrono::duration<double>(clock::now() - begin).count());
+    } while (clock::now() < end);
+}
+
 } // namespace leasehold::benchmark

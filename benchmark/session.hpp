@@ -6,6 +6,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,11 @@ private:
     client locks_;
     bool open_ = true;
 };
+
+/// Acquires and releases a lock until `end`, at least once, and adds the seconds of each cycle.
+asio::awaitable<void> timed_cycles(client& locks, std::string name,
+                                   std::chrono::steady_clock::time_point end,
+                                   std::vector<double>& times);
 
 } // namespace leasehold::benchmark
 
