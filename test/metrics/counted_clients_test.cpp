@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(contending_clients_are_counted)
     memory_lab lab;
     const auto counted = std::make_shared<metrics>();
     const auto one = lab.make_client(counted), two = lab.make_client(counted);
-    // The handoff time is long, so that a busy machine does not prevent a handover.
+    // The handoff time is long, so that a busy machine does not prevent a handoff.
     const lock_options patient{.lease_time = 60s, .handoff_time = 20s};
     const mutex first(*one, "stock:1", patient), second(*two, "stock:1", patient);
     lease held = lab.take(first);

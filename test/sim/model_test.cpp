@@ -102,7 +102,7 @@ public:
         acquire_ = server.string({"SCRIPT", "LOAD", leasehold::scripts::acquire});
         renew_ = server.string({"SCRIPT", "LOAD", leasehold::scripts::renew});
         release_ = server.string({"SCRIPT", "LOAD", leasehold::scripts::release});
-        leave_ = server.string({"SCRIPT", "LOAD", leasehold::scripts::line_leave});
+        leave_ = server.string({"SCRIPT", "LOAD", leasehold::scripts::queue_leave});
     }
 
     std::string bytes(const request& r) const

@@ -161,7 +161,7 @@ command renew(generator& random)
     return all;
 }
 
-command line_acquire(generator& random, microseconds now, const std::string& retention)
+command queue_acquire(generator& random, microseconds now, const std::string& retention)
 {
     constexpr const char* holders[] = {"0", "1", "-"};
     const std::string name = any_name(random);
@@ -190,7 +190,7 @@ command release(generator& random)
     return all;
 }
 
-command line_leave(generator& random, microseconds now, const std::string& retention)
+command queue_leave(generator& random, microseconds now, const std::string& retention)
 {
     const std::string name = any_name(random);
     command all = call(random, redis_store::of_queue().leave);
@@ -265,13 +265,13 @@ command any_command(generator& random, microseconds now, const std::string& rete
     if (kind < 180)
         return acquire(random, now, retention);
     if (kind < 410)
-        return line_acquire(random, now, retention);
+        return queue_acquire(random, now, retention);
     if (kind < 480)
         return renew(random);
     if (kind < 560)
         return release(random);
     if (kind < 850)
-        return line_leave(random, now, retention);
+        return queue_leave(random, now, retention);
     if (kind < 880)
         return interfere(random);
     if (kind < 882) // like a new connection
@@ -295,8 +295,8 @@ command any_command(generator& random, microseconds now, const std::string& rete
 std::string script_of(const command& asked)
 {
     return calls(asked, redis_store::acquire_script())     ? asked[2] == "3" ? "acquire" : "enter"
-           : calls(asked, redis_store::of_queue().acquire) ? "line_acquire"
-           : calls(asked, redis_store::of_queue().leave)   ? "line_leave"
+           : calls(asked, redis_store::of_queue().acquire) ? "queue_acquire"
+           : calls(asked, redis_store::of_queue().leave)   ? "queue_leave"
            : calls(asked, redis_store::renew_script())     ? "renew"
                                                            : "release";
 }
@@ -307,7 +307,7 @@ std::string beginning(const std::string& kind, const command& asked, const std::
         return (asked[2] == "1" ? "one " : "many ") + told;
     if (kind == "acquire" && !told.starts_with('['))
         return "all"; // the last of all requested fences
-    if (kind == "line_leave" && told.starts_with('[')) {
+    if (kind == "queue_leave" && told.starts_with('[')) {
         // The status and the state of the next owner.
         const auto first = told.find(',');
         const auto second = told.find(',', first + 1);
@@ -341,24 +341,24 @@ void compare_redisson(const std::string& retention, std::initializer_list<std::u
                           "release 0",
                           "release -2",
                           "acquire [-3",
-                          "line_acquire [1",
-                          "line_acquire [0",
-                          "line_acquire [2",
-                          "line_acquire [-1",
-                          "line_acquire error: WRONGTYPE",
-                          "line_acquire error: ERR",
-                          "line_leave [1, 0",
-                          "line_leave [1, 1",
-                          "line_leave [2, 0",
-                          "line_leave [2, 2",
-                          "line_leave [3, 0",
-                          "line_leave [4, 0",
-                          "line_leave [4, 2",
-                          "line_leave [5, 0",
-                          "line_leave [5, 2",
-                          "line_leave [0, 0",
-                          "line_leave error: WRONGTYPE",
-                          "line_leave error: ERR",
+                          "queue_acquire [1",
+                          "queue_acquire [0",
+                          "queue_acquire [2",
+                          "queue_acquire [-1",
+                          "queue_acquire error: WRONGTYPE",
+                          "queue_acquire error: ERR",
+                          "queue_leave [1, 0",
+                          "queue_leave [1, 1",
+                          "queue_leave [2, 0",
+                          "queue_leave [2, 2",
+                          "queue_leave [3, 0",
+                          "queue_leave [4, 0",
+                          "queue_leave [4, 2",
+                          "queue_leave [5, 0",
+                          "queue_leave [5, 2",
+                          "queue_leave [0, 0",
+                          "queue_leave error: WRONGTYPE",
+                          "queue_leave error: ERR",
                           "release error: WRONGTYPE",
                           "acquire error: NOSCRIPT",
                           "acquire error: ERR",
@@ -390,27 +390,27 @@ BOOST_AUTO_TEST_CASE(changed_script_call_is_a_logic_error_of_the_simulator)
 {
     const std::string acquire = redis_store::acquire_script().sha;
     const std::string release = redis_store::release_script().sha;
-    const std::string line_acquire = redis_store::of_queue().acquire.sha;
-    const std::string line_leave = redis_store::of_queue().leave.sha;
+    const std::string queue_acquire = redis_store::of_queue().acquire.sha;
+    const std::string queue_leave = redis_store::of_queue().leave.sha;
     const command shortest[] = {
         {"EVALSHA", acquire, "3", "name", "fence", "line", "owner", "100", "1", "0", "0"},
         {"EVALSHA", acquire, "2", "name", "fence", "owner", "100", "1", "0", "0", "entry"},
         {"EVALSHA", release, "2", "name", "line", "owner", "channel"},
         {"EVALSHA", release, "1", "name", "owner", "channel"},
-        {"EVALSHA", line_acquire, "4", "name", "fence", "line", "waiters", "owner", "100", "1", "0",
-         "0", "100", "100", "1", "turns", "0"},
-        {"EVALSHA", line_leave, "4", "name", "fence", "line", "waiters", "owner", "", "channel",
+        {"EVALSHA", queue_acquire, "4", "name", "fence", "line", "waiters", "owner", "100", "1",
+         "0", "0", "100", "100", "1", "turns", "0"},
+        {"EVALSHA", queue_leave, "4", "name", "fence", "line", "waiters", "owner", "", "channel",
          "turns", "0"}};
     const command longest[] = {
         {"EVALSHA", acquire, "3", "name", "fence", "line", "owner", "100", "1", "0", "0", "", "0"},
         {"EVALSHA", acquire, "2", "name", "fence", "owner", "100", "1", "0", "0", "entry", "0"},
         {"EVALSHA", release, "2", "name", "line", "owner", "channel", "SPUBLISH"},
         {"EVALSHA", release, "1", "name", "owner", "channel", "SPUBLISH"},
-        {"EVALSHA", line_acquire, "4", "name", "fence", "line", "waiters", "owner", "100", "1", "0",
-         "0", "100", "100", "1", "turns", "0"},
-        {"EVALSHA", line_leave, "4",       "name",  "fence", "line", "waiters",
-         "owner",   "",         "channel", "turns", "0",     "next", "100",
-         "1",       "0",        "0",       "100",   "100",   "1"}};
+        {"EVALSHA", queue_acquire, "4", "name", "fence", "line", "waiters", "owner", "100", "1",
+         "0", "0", "100", "100", "1", "turns", "0"},
+        {"EVALSHA", queue_leave, "4",       "name",  "fence", "line", "waiters",
+         "owner",   "",          "channel", "turns", "0",     "next", "100",
+         "1",       "0",         "0",       "100",   "100",   "1"}};
     for (std::size_t i = 0; i < std::size(shortest); ++i) {
         const auto run = [](const command& asked) {
             testing::impl::scheduler time(1);

@@ -84,7 +84,7 @@ std::string as_json(const measurements& of)
     add(to, "server_cpu_us_per_lock", of.server_microseconds);
     add(to, "server_commands_per_lock", of.server_commands);
     to.end_object();
-    to.key("handover").begin_object();
+    to.key("handoff").begin_object();
     add(to, "time", of.handoff);
     to.key("per_second").number(of.handoffs_a_second);
     to.end_object();

@@ -21,7 +21,7 @@ constexpr std::uint32_t far_behind = 1'000;
 constexpr std::int64_t others_wait = -3;
 constexpr std::int64_t not_plain = -2;
 
-/// The status of `line_leave` for a lock that was left free for external clients.
+/// The status of `queue_leave` for a lock that was left free for external clients.
 constexpr std::int64_t left_open = 5;
 
 /// Marks a lock whose release is published to clients that watch the name, and not to the queue.

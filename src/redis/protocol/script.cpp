@@ -47,8 +47,8 @@ const script& check_script()
 
 const queue_scripts& of_queue()
 {
-    static const queue_scripts all{.acquire = script(scripts::line_acquire),
-                                   .leave = script(scripts::line_leave)};
+    static const queue_scripts all{.acquire = script(scripts::queue_acquire),
+                                   .leave = script(scripts::queue_leave)};
     return all;
 }
 

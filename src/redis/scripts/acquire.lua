@@ -1,5 +1,5 @@
 -- Acquires a lock without waiters, finds the effect of an earlier acquire, or acquires a held lock
--- reentrantly. For the queue: line_acquire.
+-- reentrantly. For the queue: queue_acquire.
 -- KEYS lock, fence counter, and unless reentrant: queue
 -- ARGV owner, lease (ms), requested fences, latest server time (us, 0: any), fence retention (ms,
 --      0: forever),

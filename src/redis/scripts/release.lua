@@ -1,4 +1,4 @@
--- Releases a lock without waiters and further entries. For all other cases: line_leave.
+-- Releases a lock without waiters and further entries. For all other cases: queue_leave.
 -- KEYS lock, and unless this node does not have it: queue
 -- ARGV owner, release channel, in a cluster: command that publishes
 -- Returns 0 or more: freed, and the number of notified subscribers

@@ -15,8 +15,8 @@ const script& source_of(known_script called)
     case known_script::acquire: return redis_store::acquire_script();
     case known_script::renew: return redis_store::renew_script();
     case known_script::release: return redis_store::release_script();
-    case known_script::line_acquire: return redis_store::of_queue().acquire;
-    case known_script::line_leave: return redis_store::of_queue().leave;
+    case known_script::queue_acquire: return redis_store::of_queue().acquire;
+    case known_script::queue_leave: return redis_store::of_queue().leave;
     case known_script::native_acquire: return native.acquire;
     case known_script::native_release: return native.release;
     case known_script::native_release_all: return native.release_all;

@@ -16,8 +16,8 @@ enum class known_script : std::uint8_t
     acquire,
     renew,
     release,
-    line_acquire,
-    line_leave,
+    queue_acquire,
+    queue_leave,
     check, ///< The first script on a new connection.
     // Those of the layout `native`.
     native_acquire,

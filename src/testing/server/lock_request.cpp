@@ -49,8 +49,8 @@ std::optional<call_form> form_of(known_script called)
     switch (called) {
     case known_script::acquire: return call_form{kind::acquire, 12, 5, 10, 0, 7, 8, 2};
     case known_script::release: return call_form{kind::release, 8, 5, 0, 0, 0, 0, 1};
-    case known_script::line_acquire: return call_form{kind::acquire, 17, 7, 0, 0, 9, 10};
-    case known_script::line_leave: return call_form{kind::release, 20, 7, 8, 12, 14, 15, 8};
+    case known_script::queue_acquire: return call_form{kind::acquire, 17, 7, 0, 0, 9, 10};
+    case known_script::queue_leave: return call_form{kind::release, 20, 7, 8, 12, 14, 15, 8};
     case known_script::native_acquire: return call_form{kind::acquire, 16, 7, 0, 0, 9, 10};
     case known_script::native_enter: return call_form{kind::acquire, 9, 5, 8, 0, 0, 7};
     case known_script::native_leave: return call_form{kind::release, 19, 8, 9, 10, 12, 13};

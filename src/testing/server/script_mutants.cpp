@@ -23,7 +23,8 @@ constexpr std::array patches{
                  known_script::native_enter},
     script_patch{mutant::late_acquire_runs, "now > ARGV[6] + 0", "false",
                  known_script::native_leave},
-    script_patch{mutant::late_acquire_runs, "now > ARGV[9] + 0", "false", known_script::line_leave},
+    script_patch{mutant::late_acquire_runs, "now > ARGV[9] + 0", "false",
+                 known_script::queue_leave},
     script_patch{mutant::release_of_another, "redis.call('GET', KEYS[1]) == ARGV[1]",
                  "redis.call('GET', KEYS[1])", known_script::native_release},
     script_patch{mutant::release_of_another, "values[i] == owners[i]", "values[i]",
@@ -66,7 +67,7 @@ constexpr std::array patches{
     script_patch{mutant::claim_not_prolonged, "local left = call('PTTL', lock)\nif left >= 0 and",
                  "local left = -1\nif left >= 0 and", known_script::native_acquire},
     script_patch{mutant::claim_not_prolonged, "local left = call('PTTL', lock)\nif left >= 0 and",
-                 "local left = -1\nif left >= 0 and", known_script::line_acquire},
+                 "local left = -1\nif left >= 0 and", known_script::queue_acquire},
     // Fences.
     script_patch{mutant::floor_not_raised, "if floor <= 0 then",
                  "if true then\nelseif floor <= 0 then"},
@@ -85,7 +86,7 @@ constexpr std::array patches{
         "local first, count = call('GET', KEYS[2]), 1\n"
         "if first then first = first + 0 else first, count = draw(KEYS[2], ARGV[3], ARGV[5]) "
         "end\nif type(first)",
-        known_script::line_acquire},
+        known_script::queue_acquire},
     // The heartbeats.
     script_patch{mutant::grant_without_record,
                  " and not redis.pcall('SET', KEYS[5], run, 'PX', kept).err", ""},
@@ -164,11 +165,11 @@ constexpr std::array patches{
                  known_script::native_leave},
     script_patch{mutant::repeated_release_joins, "if status == 2 then\nif next",
                  "if status == 2 or not count and call('EXISTS', lock) == 1 then\nif next",
-                 known_script::line_leave},
+                 known_script::queue_leave},
     script_patch{mutant::repeated_release_joins, "return {2, ", "return {status, ",
                  known_script::native_leave},
     script_patch{mutant::repeated_release_joins, "return {2, ", "return {status, ",
-                 known_script::line_leave},
+                 known_script::queue_leave},
     script_patch{mutant::line_not_seen, "KEYS[3] or lock", "lock"},
     script_patch{mutant::line_not_seen, "left == -2 and KEYS[3]", "false"},
     script_patch{mutant::line_not_served, "KEYS[2] and call('EXISTS', KEYS[2]) == 1", "false"},
@@ -189,7 +190,7 @@ constexpr std::array patches{
                  known_script::native_leave},
     script_patch{mutant::foreign_turn_not_told, "there = there and there + 0 >= now and",
                  "there = there and turn ~= 0 or there and there + 0 >= now and",
-                 known_script::line_leave},
+                 known_script::queue_leave},
     // Members of a quorum.
     script_patch{mutant::equal_fence_accepted, "if first > last then", "if first >= last then"},
     script_patch{mutant::longest_lease_forgotten, "(known[6] or 0) + 0, ARGV[5] + 0",

@@ -98,7 +98,7 @@ if ours then
     if left >= 0 and left < ARGV[2] + 0 then
         call('PEXPIRE', lock, ARGV[2])
     end
-    if call('HDEL', KEYS[4], owner) == 1 then -- it came in past the line
+    if call('HDEL', KEYS[4], owner) == 1 then -- it was still in the queue
         call('LREM', KEYS[3], 1, owner)
     end
     local promised = ''
@@ -130,7 +130,7 @@ if grace and run then
         silence = grace + 0
     end
     if silence and silence <= 0 then
-        value = nil -- and what follows is as if it were free
+        value = nil -- from here on the lock counts as free
     end
 end
 

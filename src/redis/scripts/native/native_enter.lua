@@ -18,12 +18,12 @@ local flags = string.gsub(string.sub(value, #owner + 2), 'g%d*', '')
 if string.find(flags, 'e', 1, true) then
     call('HSET', KEYS[2], ARGV[4], 1)
 else
-    call('DEL', KEYS[2]) -- those of somebody before
+    call('DEL', KEYS[2]) -- the entries of an earlier owner
     call('HSET', KEYS[2], '', 1, ARGV[4], 1)
     call('SET', lock, owner .. '|' .. flags .. 'e', 'KEEPTTL')
 end
 local left = call('PTTL', lock)
-if left >= 0 then -- somebody may have made it one without end
+if left >= 0 then -- otherwise an external client removed the TTL
     if left < ARGV[2] + 0 then
         call('PEXPIRE', lock, ARGV[2])
         left = ARGV[2]

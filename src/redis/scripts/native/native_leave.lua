@@ -40,7 +40,7 @@ else
     if value then
         return {status, 0, 0, 0, now}
     end
-    next = '' -- a repetition joins nobody: the next owner may have come and gone since
+    next = '' -- a repeated release adds no next owner: it may have left since
     -- Left free for external clients, as in native_acquire. A waiter that leaves the queue ends
     -- this only if it was the first.
     local first = call('LINDEX', KEYS[3], 0)
@@ -62,7 +62,7 @@ local function entry()
     return string.format('%.0f', now + ARGV[8] * 1000) .. ' ' .. ARGV[4] .. ' ' .. ARGV[9] .. ' ' ..
         ARGV[10]
 end
---include ../parts/join_line.lua
+--include ../parts/join_queue.lua
 
 if status == 2 then
     if next ~= '' then
@@ -166,7 +166,7 @@ if next ~= '' then
         call('SET', lock, next, 'PX', ARGV[4])
         return {1, 1, last, count, now}
     end
-    if who then -- the counter is refused: it stays in line, and hears why when it asks
+    if who then -- no fence: it stays in the queue, and its poll reports why
         place = 0
     end
 end

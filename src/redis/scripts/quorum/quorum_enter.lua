@@ -16,7 +16,7 @@ if longest and ARGV[2] + 0 > longest + 0 then
     call('HSET', KEYS[3], 'lease', ARGV[2])
 end
 if call('HGET', KEYS[2], 'owner') ~= owner then
-    call('DEL', KEYS[2]) -- those of somebody before
+    call('DEL', KEYS[2]) -- the entries of an earlier owner
     call('HSET', KEYS[2], 'owner', owner, 'e:', 1)
 end
 call('HSET', KEYS[2], 'e:' .. ARGV[4], 1)

@@ -54,7 +54,7 @@ if ours == 1 then
     if left >= 0 and left < ARGV[2] + 0 then
         call('PEXPIRE', lock, ARGV[2])
     end
-    if call('HDEL', KEYS[4], self) == 1 then -- it came in past the line
+    if call('HDEL', KEYS[4], self) == 1 then -- it was still in the queue
         call('LREM', KEYS[3], 1, self)
     end
     return {1, first, count, call('EXISTS', KEYS[3]), now}

@@ -44,9 +44,9 @@ else
     if call('EXISTS', lock) == 1 then
         return {status, 0, 0, 0, 0, now}
     end
-    next = '' -- a repetition joins nobody: the next owner may have come and gone since
+    next = '' -- a repeated release adds no next owner: it may have left since
     who = call('LINDEX', KEYS[3], 0)
-    -- Left free for external clients, as in line_acquire. A waiter that leaves the queue ends this
+    -- Left free for external clients, as in queue_acquire. A waiter that leaves the queue ends this
     -- only if it was the first.
     local first = who and call('HGET', KEYS[4], who)
     local until_there, open
@@ -66,7 +66,7 @@ local function entry()
     return string.format('%.0f', now + ARGV[11] * 1000) .. ' ' .. ARGV[7] .. ' ' .. ARGV[12] ..
         ' ' .. ARGV[13]
 end
---include parts/join_line.lua
+--include parts/join_queue.lua
 
 if status == 2 then
     if next ~= '' then
@@ -186,7 +186,7 @@ if next ~= '' then
         end
         return {1, free(), 0, 0, 0, now}
     end
-    if who then -- the counter is refused: it stays in line, and hears why when it asks
+    if who then -- no fence: it stays in the queue, and its poll reports why
         place = 0
     end
 end
