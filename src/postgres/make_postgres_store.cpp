@@ -1,7 +1,8 @@
 #include <leasehold/postgres.hpp>
 
+#include "postgres/driver.hpp"
 #include "postgres/protocol/identifier.hpp"
-#include "postgres/store/postgres_store.hpp"
+#include "sql/store/sql_store.hpp"
 
 #include <leasehold_postgres_schema.hpp>
 
@@ -21,7 +22,7 @@ std::shared_ptr<store> make_store_of(std::string_view url)
 std::shared_ptr<store> make_postgres_store(const postgres_config& settings)
 {
     settings.validate();
-    return postgres_store::make_store(settings);
+    return sql_store::make_store(postgres_store::make_driver(settings));
 }
 
 std::string postgres_schema(std::string_view schema)

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "postgres/protocol/errors.hpp"
-#include "postgres/protocol/info_text.hpp"
+#include "sql/protocol/info_text.hpp"
 
 #include <leasehold/error.hpp>
 #include <leasehold/postgres.hpp>
@@ -162,8 +162,10 @@ BOOST_AUTO_TEST_CASE(each_sqlstate_has_a_meaning)
         {
             BOOST_TEST((classify(state) == code));
         }
-    BOOST_TEST((postgres_store::is_conflict("40P01") && !postgres_store::is_conflict("42501")));
-    BOOST_TEST(!postgres_store::is_schema_missing("42501"));
+    using sql_store::cause;
+    using postgres_store::cause_of;
+    BOOST_TEST((cause_of("40P01") == cause::conflict && cause_of("42501") == cause::other));
+    BOOST_TEST((cause_of("42883") == cause::schema_missing));
 }
 
 BOOST_AUTO_TEST_CASE(description_of_a_client_survives_its_text)
@@ -173,8 +175,8 @@ BOOST_AUTO_TEST_CASE(description_of_a_client_survives_its_text)
                      .version = "0.2.0",
                      .pid = 4711,
                      .since = std::chrono::sys_time<std::chrono::milliseconds>(1790000000123ms)};
-    const std::string text = postgres_store::text_of(info);
-    BOOST_TEST((postgres_store::read_info(text) == info));
+    const std::string text = sql_store::text_of(info);
+    BOOST_TEST((sql_store::read_info(text) == info));
     for (const char* malformed : {"", "host", "%", "host=a&host=b", "pid=x&since=-1"})
-        BOOST_TEST(postgres_store::read_info(malformed).pid == 0);
+        BOOST_TEST(sql_store::read_info(malformed).pid == 0);
 }

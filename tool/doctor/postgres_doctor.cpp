@@ -2,9 +2,10 @@
 
 #include "../failures.hpp"
 #include "../percentile.hpp"
-#include "../postgres/database.hpp"
+#include "../sql/database.hpp"
 #include "trial.hpp"
 
+#include "postgres/driver.hpp"
 #include "postgres/protocol/identifier.hpp"
 
 #include <leasehold/postgres.hpp>
@@ -20,7 +21,7 @@ namespace leasehold::tool::doctor {
 namespace {
 
 using durability = postgres_config::commit_durability;
-using postgres_store::row_reader;
+using sql_store::row_reader;
 
 /// The settings and the state that the server reports.
 struct facts
@@ -57,12 +58,20 @@ constexpr std::string_view question =
         where a.backend_xmin is not null and a.pid <> pg_backend_pid()
         order by a.xact_start limit 1) as oldest on true)";
 
+/// The question for a schema, as text in quotes.
+std::string question_for(const std::string& schema)
+{
+    constexpr std::string_view place = "$1";
+    std::string text(question), literal = "'";
+    for (const char c : postgres_store::quoted(schema))
+        literal.append(c == '\'' ? 2 : 1, c);
+    return text.replace(text.find(place), place.size(), literal + "'");
+}
+
 facts ask_facts(database& from, const std::string& schema)
 {
-    postgres_store::parameters values;
-    values.add(postgres_store::quoted(schema));
     facts found;
-    from.ask(std::string(question), values, [&](const row_reader& row) {
+    from.query(question_for(schema), [&](const row_reader& row) {
         found.version = row.bytes(0);
         found.sees_all = row.number(1) != 0;
         found.fsync = row.number(2) != 0;
@@ -84,7 +93,7 @@ std::vector<microseconds> ping(database& to)
     std::vector<microseconds> took;
     for (int i = 0; i < times; ++i) {
         const auto began = std::chrono::steady_clock::now();
-        to.ask("select 1", {}, [](const row_reader&) {});
+        to.query("select 1", [](const row_reader&) {});
         took.push_back(
             std::chrono::duration_cast<microseconds>(std::chrono::steady_clock::now() - began));
     }
@@ -212,7 +221,7 @@ void examine(const postgres_config& where, const postgres_config& admin,
              std::chrono::milliseconds slow, report& to)
 {
     boost::asio::io_context context(1);
-    database server(context, admin);
+    database server(context, postgres_store::make_driver(admin));
     const facts known = ask_facts(server, where.schema);
     server_summary shown{
         .name = server.server(),

@@ -1,10 +1,12 @@
 #include "lock_admin.hpp"
 
-#ifdef LEASEHOLD_HAS_POSTGRES
-#include "postgres/postgres_admin.hpp"
-#endif
 #include "redis/redis_admin.hpp"
+#include "sql/sql_admin.hpp"
 #include "url_option.hpp"
+
+#ifdef LEASEHOLD_HAS_POSTGRES
+#include "postgres/driver.hpp"
+#endif
 
 namespace leasehold::tool {
 
@@ -12,7 +14,8 @@ std::unique_ptr<lock_admin> make_admin(boost::asio::io_context& context, const s
 {
 #ifdef LEASEHOLD_HAS_POSTGRES
     if (is_postgres(url))
-        return make_postgres_admin(context, postgres_config(url));
+        return make_sql_admin(context, lock_kind::postgres,
+                              postgres_store::make_driver(postgres_config(url)));
 #endif
     return make_redis_admin(context, read_url(url));
 }

@@ -2,9 +2,12 @@
 
 #include "exit_code.hpp"
 #include "message.hpp"
-#include "postgres/database.hpp"
+#include "sql/database.hpp"
 #include "terminal.hpp"
 #include "url_option.hpp"
+
+#include "postgres/driver.hpp"
+#include "postgres/protocol/schema_version.hpp"
 
 #include <leasehold/postgres.hpp>
 
@@ -75,10 +78,11 @@ private:
     static void check(const postgres_config& where)
     {
         boost::asio::io_context context(1);
-        database found(context, where); // a session begins with this check
-        found.ask("select " + found.named("version") + "()", {}, [&](const auto& row) {
-            say("schema " + where.schema + " has version " + std::to_string(row.number(0)) +
-                " at " + found.server());
+        database found(context, postgres_store::make_driver(where));
+        // A session begins with this check.
+        found.query("select 1", [&](const auto&) {
+            say("schema " + where.schema + " has version " +
+                std::to_string(postgres_store::schema_version) + " at " + found.server());
         });
     }
 

@@ -30,20 +30,21 @@ std::string one_line(std::string_view text)
 trouble trouble_of(const PGresult& result)
 {
     trouble known;
-    known.sqlstate = field(result, PG_DIAG_SQLSTATE);
+    const std::string sqlstate(field(result, PG_DIAG_SQLSTATE));
     // libpq reports the loss of a connection as a result, too.
-    if (known.sqlstate.empty()) {
+    if (sqlstate.empty()) {
         known.code = errc::store_unavailable;
         known.from_here = one_line(PQresultErrorMessage(&result));
         return known;
     }
-    known.code = classify(known.sqlstate);
+    known.code = classify(sqlstate);
+    known.why = cause_of(sqlstate);
     known.from_server = one_line(field(result, PG_DIAG_MESSAGE_PRIMARY));
     for (const int more : {PG_DIAG_MESSAGE_DETAIL, PG_DIAG_MESSAGE_HINT}) {
         if (const std::string_view text = field(result, more); !text.empty())
             known.from_server.append("; ").append(one_line(text));
     }
-    known.from_server.append(" (").append(known.sqlstate).append(")");
+    known.from_server.append(" (").append(sqlstate).append(")");
     const std::string_view severity = field(result, PG_DIAG_SEVERITY_NONLOCALIZED);
     known.fatal = severity == "FATAL" || severity == "PANIC";
     return known;
@@ -63,11 +64,12 @@ trouble trouble_of_login(std::string_view text)
         if (rest.size() < length + 2 || !is_code(rest.substr(0, length)) ||
             rest.substr(length, 2) != ": ")
             continue;
-        known.sqlstate = rest.substr(0, length);
-        known.code = classify(known.sqlstate);
+        const std::string sqlstate(rest.substr(0, length));
+        known.code = classify(sqlstate);
+        known.why = cause_of(sqlstate);
         std::string_view said = rest.substr(length + 2);
         said = said.substr(0, said.find("\nLOCATION"));
-        known.from_server = one_line(said) + " (" + known.sqlstate + ")";
+        known.from_server = one_line(said) + " (" + sqlstate + ")";
         return known;
     }
     known.from_here = one_line(text);

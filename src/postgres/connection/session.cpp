@@ -159,7 +159,7 @@ void session::poll_connecting()
 /// An answer of the server ends the attempt; otherwise the next address may be reached.
 void session::address_failed(trouble why)
 {
-    if (!why.sqlstate.empty() || addresses_.empty())
+    if (!why.from_server.empty() || addresses_.empty())
         return fail(std::move(why));
     earlier_.append(why.from_here).append("; ");
     connect_next();
@@ -215,7 +215,7 @@ void session::drain()
         const ExecStatusType status = PQresultStatus(result.get());
         if (status == PGRES_FATAL_ERROR) {
             trouble why = trouble_of(*result);
-            if (why.sqlstate.empty())
+            if (why.from_server.empty())
                 return; // the connection has ended; the caller reports it
             if (why.fatal) {
                 said_ = std::move(why);

@@ -6,7 +6,6 @@
 #include "postgres/protocol/parameters.hpp"
 
 #include <leasehold/clock.hpp>
-#include <leasehold/detail/export.hpp>
 #include <leasehold/error.hpp>
 #include <leasehold/postgres_config.hpp>
 
@@ -48,7 +47,7 @@ protected:
 ///
 /// libpq resolves host names in the calling thread, so Asio resolves them. libpq closes its own
 /// descriptor, and may replace it while it connects, so this waits on duplicates of it.
-class LEASEHOLD_POSTGRES_EXPORT session final : public std::enable_shared_from_this<session>
+class session final : public std::enable_shared_from_this<session>
 {
 public:
     session(const asio::any_io_executor& strand, const postgres_config& settings,

@@ -39,24 +39,21 @@ error_code classify(std::string_view sqlstate) noexcept
     return found == rows.end() ? errc::store_refused : found->code;
 }
 
-bool is_conflict(std::string_view sqlstate) noexcept
+sql_store::cause cause_of(std::string_view sqlstate) noexcept
 {
-    return sqlstate == "40001" || sqlstate == "40P01";
-}
-
-bool is_schema_missing(std::string_view sqlstate) noexcept
-{
-    return sqlstate == "3F000" || (sqlstate.starts_with("42") && sqlstate != "42501");
-}
-
-bool is_read_only(std::string_view sqlstate) noexcept
-{
-    return sqlstate == "25006";
-}
-
-bool is_login_rejected(std::string_view sqlstate) noexcept
-{
-    return sqlstate.starts_with("28");
+    using sql_store::cause;
+    if (sqlstate == "40001" || sqlstate == "40P01") // serialization failure, deadlock
+        return cause::conflict;
+    if (sqlstate == "25006")
+        return cause::read_only;
+    if (sqlstate.starts_with("28"))
+        return cause::login_rejected;
+    if (sqlstate == "3F000" || (sqlstate.starts_with("42") && sqlstate != "42501"))
+        return cause::schema_missing;
+    // The statement was prepared for functions that were replaced since.
+    if (sqlstate == "0A000" || sqlstate == "26000")
+        return cause::outdated;
+    return cause::other;
 }
 
 } // namespace leasehold::postgres_store

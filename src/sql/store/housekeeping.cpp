@@ -1,32 +1,31 @@
-#include "postgres/store/housekeeping.hpp"
+#include "sql/store/housekeeping.hpp"
 
 #include "base/this_process.hpp"
-#include "postgres/protocol/info_text.hpp"
+#include "sql/protocol/info_text.hpp"
 
 #include <chrono>
 #include <utility>
 
-namespace leasehold::postgres_store {
+namespace leasehold::sql_store {
 namespace {
 
 constexpr std::chrono::seconds usual_pause{60};
 
-request other(statement what, parameters values,
-              std::function<void(std::optional<std::string>)> handler)
+request other(call made, std::function<void(std::optional<std::string>)> handler)
 {
-    return {.what = what,
+    const bool alone = made.what == procedure::sweep; // it locks many rows
+    return {.made = std::move(made),
             .name = {},
-            .values = std::move(values),
             .waiting = waiting_other{std::move(handler)},
-            .alone = what == statement::sweep}; // it locks many rows
+            .alone = alone};
 }
 
 } // namespace
 
-housekeeping::housekeeping(const postgres_config& settings, std::shared_ptr<commit_queue> through)
-    : settings_(settings),
+housekeeping::housekeeping(const settings& common, std::shared_ptr<commit_queue> through)
+    : retention_(common.fence_retention),
       through_(std::move(through)),
-      info_(settings.client_info ? detail::this_process() : client_info()),
+      info_(common.client_info ? detail::this_process() : client_info()),
       info_text_(text_of(info_)),
       time_(detail::make_system_time()),
       random_(detail::seed_of(*time_))
@@ -69,15 +68,15 @@ void housekeeping::introduce()
 {
     if (client_.empty() || info_.empty() || !through_->ready())
         return;
-    through_->add(other(statement::introduce, encode_introduce(client_, info_text_),
+    through_->add(other({procedure::introduce, {client_, info_text_}},
                         [](const std::optional<std::string>&) {}));
 }
 
 void housekeeping::sweep()
 {
-    if (settings_.fence_retention == postgres_config::forever || !through_->ready())
+    if (retention_.count() == 0 || !through_->ready())
         return;
-    through_->add(other(statement::sweep, encode_sweep(after_, settings_.fence_retention),
+    through_->add(other(encode_sweep(after_, retention_),
                         [weak = weak_from_this()](std::optional<std::string> last) {
                             if (const auto self = weak.lock(); self && last)
                                 self->after_ = std::move(*last);
@@ -90,4 +89,4 @@ void housekeeping::schedule()
     time_->wake_at(time_->now() + fsm::pick(random_, usual / 2, usual + usual / 2));
 }
 
-} // namespace leasehold::postgres_store
+} // namespace leasehold::sql_store

@@ -1,24 +1,15 @@
-#include "postgres/store/commit_queue.hpp"
-
-#include "postgres/protocol/identifier.hpp"
-#include "postgres/protocol/schema_version.hpp"
+#include "sql/store/commit_queue.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <new>
 #include <utility>
 
-namespace leasehold::postgres_store {
+namespace leasehold::sql_store {
 namespace {
 
 constexpr std::size_t group_limit = 128;
 constexpr unsigned attempts_limit = 5;
-
-// The statement was prepared for functions that were replaced since.
-bool is_outdated(std::string_view sqlstate)
-{
-    return sqlstate == "0A000" || sqlstate == "26000";
-}
 
 } // namespace
 
@@ -88,16 +79,10 @@ void commit_queue::add(request asked)
     }
 }
 
-void commit_queue::on_setup(session& to)
-{
-    for (const statement each : all_statements)
-        to.prepare(name_of(each), text_of(each, quoted(settings_.schema)));
-}
-
-void commit_queue::on_ready(std::int64_t server_us)
+void commit_queue::on_ready(const session_facts& known)
 {
     const auto self = shared_from_this();
-    time_.learn(server_us, clock::now());
+    time_.learn(known.server_us, clock::now());
     down_details_.reset();
     listener_->on_connected(0);
     if (listener_ != nullptr && on_serving)
@@ -115,7 +100,7 @@ void commit_queue::flush()
     failed_at_ = group_.size();
     try {
         for (const request& each : group_)
-            to->execute_prepared(name_of(each.what), each.values);
+            to->add(each.made);
     }
     catch (const std::bad_alloc&) {
         // Nothing of it can be executed without its end.
@@ -131,7 +116,7 @@ void commit_queue::flush()
 void commit_queue::take_group()
 {
     const auto is_alone = [](const request& each) {
-        return each.alone || each.what == statement::renew;
+        return each.alone || each.made.what == procedure::renew;
     };
     auto last = pending_.begin() + 1;
     if (!is_alone(pending_.front())) {
@@ -145,28 +130,23 @@ void commit_queue::take_group()
                      [](const request& a, const request& b) { return a.name < b.name; });
 }
 
-void commit_queue::on_result(const PGresult& result)
+void commit_queue::on_reply(const rows& reply)
 {
-    const ExecStatusType status = PQresultStatus(&result);
-    if (status == PGRES_PIPELINE_SYNC) {
-        if (!group_.empty())
-            end_group();
-        return;
-    }
-    if (status == PGRES_FATAL_ERROR) {
-        if (!failed_.code) {
-            failed_ = trouble_of(result);
-            failed_at_ = std::min(answered_, group_.size());
-        }
-    }
-    else if (status == PGRES_TUPLES_OK && answered_ < group_.size()) {
-        answer(group_[answered_], result);
-    }
+    if (answered_ < group_.size())
+        answer(group_[answered_], reply);
     ++answered_;
 }
 
+void commit_queue::on_failure(const trouble& why)
+{
+    if (failed_.code)
+        return;
+    failed_ = why;
+    failed_at_ = why.located ? std::min(answered_, group_.size()) : group_.size();
+}
+
 /// Keeps the reply until the transaction is committed.
-void commit_queue::answer(request& asked, const PGresult& from)
+void commit_queue::answer(request& asked, const rows& from)
 {
     const auto keep = [&](auto& to, auto read) {
         if (read) {
@@ -177,7 +157,7 @@ void commit_queue::answer(request& asked, const PGresult& from)
             return;
         failed_at_ = answered_;
         failed_.code = errc::not_supported;
-        failed_.from_server = "the reply has another form; " + how_to_install(settings_);
+        failed_.from_server = "the reply has another form; " + how_->how_to_install();
     };
     const auto keep_timed = [&](auto& to, auto read) {
         if (read)
@@ -191,14 +171,15 @@ void commit_queue::answer(request& asked, const PGresult& from)
     else if (auto* const renew = std::get_if<waiting_renew>(&asked.waiting))
         keep(renew->reply, read_renew(from, renew->size));
     else if (auto* const other = std::get_if<waiting_other>(&asked.waiting);
-             other != nullptr && PQntuples(&from) == 1 && PQnfields(&from) == 1 &&
-             !row_reader(from, 0).is_null(0))
-        other->value = std::string(row_reader(from, 0).bytes(0));
+             other != nullptr && from.size() == 1 && from.columns() == 1 && !from.is_null(0, 0))
+        other->value = std::string(from.bytes(0, 0));
 }
 
 /// The transaction was committed or rolled back.
-void commit_queue::end_group()
+void commit_queue::on_batch_end()
 {
+    if (group_.empty())
+        return;
     const auto self = shared_from_this();
     auto group = std::exchange(group_, {});
     if (!failed_.code) {
@@ -207,9 +188,9 @@ void commit_queue::end_group()
         return flush();
     }
     const trouble why = std::exchange(failed_, {});
-    const bool conflict = is_conflict(why.sqlstate);
+    const bool conflict = why.why == cause::conflict;
     if (group.size() > 1) {
-        // The first statement that failed must not fail the others. After a conflict, each goes
+        // The first call that failed must not fail the others. After a conflict, each goes
         // alone.
         for (std::size_t i = 0; i < group.size(); ++i)
             group[i].alone = group[i].alone || conflict || i == failed_at_ ||
@@ -222,7 +203,7 @@ void commit_queue::end_group()
         return flush();
     }
     fail(group.front(), why);
-    if (is_read_only(why.sqlstate) || is_outdated(why.sqlstate))
+    if (why.why == cause::read_only || why.why == cause::outdated)
         server_failed(why);
     flush();
 }
@@ -242,10 +223,10 @@ void commit_queue::fail(request& asked, const trouble& why)
     details->server_message = why.from_server;
     details->connection_error = why.from_here;
     error_code code = why.code;
-    if (is_outdated(why.sqlstate))
+    if (why.why == cause::outdated)
         code = errc::store_refused; // the next session prepares it again
-    else if (is_schema_missing(why.sqlstate))
-        details->server_message.append("; ").append(how_to_install(settings_));
+    else if (why.why == cause::schema_missing)
+        details->server_message.append("; ").append(how_->how_to_install());
     if (listener_ != nullptr && !std::holds_alternative<waiting_other>(asked.waiting))
         listener_->on_error(0, code, *details);
     complete(asked, code, details);
@@ -256,7 +237,7 @@ void commit_queue::server_failed(const trouble& why)
 {
     if (listener_ == nullptr || !ready())
         return;
-    if (is_read_only(why.sqlstate))
+    if (why.why == cause::read_only)
         connection_->begin_again_elsewhere();
     else
         connection_->begin_again(server_index());
@@ -325,4 +306,4 @@ void commit_queue::complete(request& asked, error_code code,
         other->handler(code ? std::nullopt : std::move(other->value));
 }
 
-} // namespace leasehold::postgres_store
+} // namespace leasehold::sql_store

@@ -1,21 +1,20 @@
-#ifndef LEASEHOLD_SRC_POSTGRES_STORE_LISTENING_HPP
-#define LEASEHOLD_SRC_POSTGRES_STORE_LISTENING_HPP
+#ifndef LEASEHOLD_SRC_SQL_STORE_LISTENING_HPP
+#define LEASEHOLD_SRC_SQL_STORE_LISTENING_HPP
 
 #include "core/turn/time_source.hpp"
-#include "postgres/connection/connection.hpp"
+#include "sql/connection/connection.hpp"
 
-#include <leasehold/postgres_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
-namespace leasehold::postgres_store {
+namespace leasehold::sql_store {
 
 /// The session on which the server announces the grants of this client. It also shows that the
 /// client is alive: the server skips the waiters of a client whose session has ended. Made when the
@@ -23,9 +22,9 @@ namespace leasehold::postgres_store {
 class listening final : public connection_user, public std::enable_shared_from_this<listening>
 {
 public:
-    explicit listening(const postgres_config& settings)
-        : settings_(settings),
-          connection_(std::make_shared<connection>(settings)),
+    explicit listening(const std::shared_ptr<const driver>& how)
+        : health_check_(how->common().health_check),
+          connection_(std::make_shared<connection>(how)),
           time_(detail::make_system_time())
     {}
 
@@ -41,31 +40,28 @@ public:
     /// The requests go to this server, so the grants come from there.
     void follow(std::size_t server);
 
-    /// The number of the session at the server; 0: it is not ready.
-    [[nodiscard]] std::int32_t number() const noexcept { return number_; }
+    [[nodiscard]] grant_listener session_at_server() const noexcept { return session_; }
 
 private:
-    void on_setup(session& to) override;
-    void on_setup_result(const PGresult& result) override;
-    void on_ready(std::int64_t server_us) override;
-    void on_result(const PGresult& result) override { static_cast<void>(result); }
-    void on_notification(std::string_view payload) override;
+    void on_ready(const session_facts& known) override;
+    void on_grant(std::string_view name, std::string_view owner) override
+    {
+        listener_->on_grant(name, owner);
+    }
     void on_lost(const trouble& why, bool sent_all) override;
     void on_unreachable(error_code why, const diagnostics& details) override;
     void check();
     void interrupted();
 
-    const postgres_config settings_;
+    const std::chrono::milliseconds health_check_;
     const std::shared_ptr<connection> connection_;
     const std::unique_ptr<detail::time_source> time_;
     asio::any_io_executor strand_;
     store_listener* listener_ = nullptr;
-    std::string client_;
     bool opened_ = false;
-    std::int32_t number_ = 0;
-    std::int32_t next_number_ = 0; ///< Of the session that is being set up.
+    grant_listener session_;
 };
 
-} // namespace leasehold::postgres_store
+} // namespace leasehold::sql_store
 
 #endif

@@ -1,13 +1,12 @@
-#ifndef LEASEHOLD_SRC_POSTGRES_STORE_COMMIT_QUEUE_HPP
-#define LEASEHOLD_SRC_POSTGRES_STORE_COMMIT_QUEUE_HPP
+#ifndef LEASEHOLD_SRC_SQL_STORE_COMMIT_QUEUE_HPP
+#define LEASEHOLD_SRC_SQL_STORE_COMMIT_QUEUE_HPP
 
 #include "base/server_clock.hpp"
 #include "core/async/context_poster.hpp"
-#include "postgres/connection/connection.hpp"
-#include "postgres/store/request.hpp"
+#include "sql/connection/connection.hpp"
+#include "sql/store/request.hpp"
 
 #include <leasehold/diagnostics.hpp>
-#include <leasehold/postgres_config.hpp>
 #include <leasehold/store.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -20,9 +19,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-namespace leasehold::postgres_store {
+namespace leasehold::sql_store {
 
 /// Group commit: the requests that come while a transaction is executed form the next one. One
 /// commit costs a write to the disk, however many requests it contains. All on the strand.
@@ -34,8 +34,8 @@ namespace leasehold::postgres_store {
 class commit_queue final : public connection_user, public std::enable_shared_from_this<commit_queue>
 {
 public:
-    explicit commit_queue(const postgres_config& settings)
-        : settings_(settings), connection_(std::make_shared<connection>(settings))
+    explicit commit_queue(std::shared_ptr<const driver> how)
+        : how_(std::move(how)), connection_(std::make_shared<connection>(how_))
     {}
 
     void open(const asio::any_io_executor& strand,
@@ -61,24 +61,24 @@ public:
     std::function<void()> on_serving;
 
 private:
-    void on_setup(session& to) override;
-    void on_ready(std::int64_t server_us) override;
-    void on_result(const PGresult& result) override;
+    void on_ready(const session_facts& known) override;
+    void on_reply(const rows& reply) override;
+    void on_failure(const trouble& why) override;
+    void on_batch_end() override;
     void on_lost(const trouble& why, bool sent_all) override;
     void on_unreachable(error_code why, const diagnostics& details) override;
 
     void flush();
     void take_group();
-    void end_group();
     void put_back(std::vector<request> group);
-    void answer(request& asked, const PGresult& from);
+    void answer(request& asked, const rows& from);
     void reject_waiting(error_code code, const std::shared_ptr<const diagnostics>& details);
     void server_failed(const trouble& why);
     void fail(request& asked, const trouble& why);
     static void complete(request& asked, error_code code,
                          const std::shared_ptr<const diagnostics>& details);
 
-    const postgres_config settings_;
+    const std::shared_ptr<const driver> how_;
     const std::shared_ptr<connection> connection_;
     std::shared_ptr<detail::context_poster> poster_;
     store_listener* listener_ = nullptr;
@@ -89,13 +89,13 @@ private:
 
     std::vector<request> group_; ///< The outstanding transaction.
     std::size_t answered_ = 0;
-    std::size_t failed_at_ = 0; ///< The statement that failed; the size: the commit.
+    std::size_t failed_at_ = 0; ///< The call that failed; the size: the commit, or unknown.
     trouble failed_;            ///< Its error, if any.
 
     error_code down_ = errc::store_unavailable; ///< Why there is no connection.
     std::shared_ptr<const diagnostics> down_details_;
 };
 
-} // namespace leasehold::postgres_store
+} // namespace leasehold::sql_store
 
 #endif

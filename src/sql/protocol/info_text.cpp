@@ -1,4 +1,4 @@
-#include "postgres/protocol/info_text.hpp"
+#include "sql/protocol/info_text.hpp"
 
 #include "base/url.hpp"
 
@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace leasehold::postgres_store {
+namespace leasehold::sql_store {
 namespace {
 
 // A longer text is cut: the fields are for display.
@@ -62,4 +62,4 @@ client_info read_info(std::string_view text)
     return info;
 }
 
-} // namespace leasehold::postgres_store
+} // namespace leasehold::sql_store

@@ -1,12 +1,11 @@
-#ifndef LEASEHOLD_SRC_POSTGRES_STORE_HOUSEKEEPING_HPP
-#define LEASEHOLD_SRC_POSTGRES_STORE_HOUSEKEEPING_HPP
+#ifndef LEASEHOLD_SRC_SQL_STORE_HOUSEKEEPING_HPP
+#define LEASEHOLD_SRC_SQL_STORE_HOUSEKEEPING_HPP
 
 #include "core/turn/time_source.hpp"
 #include "fsm/contention/backoff.hpp"
-#include "postgres/store/commit_queue.hpp"
+#include "sql/store/commit_queue.hpp"
 
 #include <leasehold/client_info.hpp>
-#include <leasehold/postgres_config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -14,14 +13,14 @@
 #include <string>
 #include <string_view>
 
-namespace leasehold::postgres_store {
+namespace leasehold::sql_store {
 
 /// Publishes the description of this client, and deletes the rows of names that were not used for
 /// long: a few at a time, about once a minute. All on the strand.
 class housekeeping final : public std::enable_shared_from_this<housekeeping>
 {
 public:
-    housekeeping(const postgres_config& settings, std::shared_ptr<commit_queue> through);
+    housekeeping(const settings& common, std::shared_ptr<commit_queue> through);
 
     void open(const asio::any_io_executor& strand);
     void close() noexcept;
@@ -39,7 +38,7 @@ private:
     void sweep();
     void schedule();
 
-    const postgres_config settings_;
+    const std::chrono::milliseconds retention_; ///< 0: forever.
     const std::shared_ptr<commit_queue> through_;
     const client_info info_;
     const std::string info_text_;
@@ -50,6 +49,6 @@ private:
     fsm::random_source random_;
 };
 
-} // namespace leasehold::postgres_store
+} // namespace leasehold::sql_store
 
 #endif

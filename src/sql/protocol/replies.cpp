@@ -1,17 +1,18 @@
-#include "postgres/connection/replies.hpp"
+#include "sql/protocol/replies.hpp"
 
 #include "base/server_clock.hpp"
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-namespace leasehold::postgres_store {
+namespace leasehold::sql_store {
 namespace {
 
 // The columns of the functions `acquire` and `release`.
-enum acquire_column : int
+enum acquire_column : std::size_t
 {
     acquire_result,
     acquire_fence,
@@ -22,7 +23,7 @@ enum acquire_column : int
     acquire_clock,
     acquire_columns
 };
-enum release_column : int
+enum release_column : std::size_t
 {
     release_result,
     next_result,
@@ -52,10 +53,10 @@ void set_held(acquire_reply& reply, std::int64_t remaining, std::int64_t place,
     reply.may_miss_grant = reply.queued && !listening;
 }
 
-bool is_row(const PGresult& from, int columns, int clock)
+bool is_row(const rows& from, std::size_t columns, std::size_t clock)
 {
-    return PQresultStatus(&from) == PGRES_TUPLES_OK && PQntuples(&from) == 1 &&
-           PQnfields(&from) == columns && detail::is_server_time(row_reader(from, 0).number(clock));
+    return from.size() == 1 && from.columns() == columns &&
+           detail::is_server_time(from.number(0, clock));
 }
 
 /// The holder for `acquire_reply::details`. `holder` is the id of its client.
@@ -68,7 +69,7 @@ std::shared_ptr<const diagnostics> details_of(std::string_view holder)
 
 } // namespace
 
-std::optional<timed<acquire_reply>> read_acquire(const PGresult& from, bool listening)
+std::optional<timed<acquire_reply>> read_acquire(const rows& from, bool listening)
 {
     if (!is_row(from, acquire_columns, acquire_clock))
         return std::nullopt;
@@ -89,7 +90,7 @@ std::optional<timed<acquire_reply>> read_acquire(const PGresult& from, bool list
     return read;
 }
 
-std::optional<timed<release_reply>> read_release(const PGresult& from, bool listening)
+std::optional<timed<release_reply>> read_release(const rows& from, bool listening)
 {
     if (!is_row(from, release_columns, release_clock))
         return std::nullopt;
@@ -114,18 +115,21 @@ std::optional<timed<release_reply>> read_release(const PGresult& from, bool list
     return read;
 }
 
-std::optional<renew_reply> read_renew(const PGresult& from, std::size_t size)
+std::optional<renew_reply> read_renew(const rows& from, std::size_t size)
 {
-    if (PQresultStatus(&from) != PGRES_TUPLES_OK || PQnfields(&from) != 1 ||
-        static_cast<std::size_t>(PQntuples(&from)) != size)
+    if (from.columns() != 1)
+        return std::nullopt;
+    const bool has_rows = from.size() == size;
+    const std::string_view digits = from.size() == 1 ? from.bytes(0, 0) : std::string_view();
+    if (!has_rows && digits.size() != size)
         return std::nullopt;
     std::vector<renewal_result> results;
     results.reserve(size);
-    for (std::size_t i = 0; i < size; ++i)
-        results.push_back(row_reader(from, static_cast<int>(i)).number(0) != 0
-                              ? renewal_result::renewed
-                              : renewal_result::gone);
+    for (std::size_t i = 0; i < size; ++i) {
+        const bool renewed = has_rows ? from.number(i, 0) != 0 : digits[i] == '1';
+        results.push_back(renewed ? renewal_result::renewed : renewal_result::gone);
+    }
     return renew_reply(std::move(results));
 }
 
-} // namespace leasehold::postgres_store
+} // namespace leasehold::sql_store

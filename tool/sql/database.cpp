@@ -3,19 +3,14 @@
 #include "failures.hpp"
 #include "interruption.hpp"
 
-#include "postgres/protocol/identifier.hpp"
-
 #include <utility>
 
 namespace leasehold::tool {
 
-namespace asio = boost::asio;
-using namespace postgres_store;
+using namespace sql_store;
 
-database::database(asio::io_context& context, const postgres_config& where)
-    : context_(context),
-      schema_(quoted(where.schema)),
-      connection_(std::make_shared<connection>(where))
+database::database(boost::asio::io_context& context, std::shared_ptr<const driver> how)
+    : context_(context), connection_(std::make_shared<connection>(std::move(how)))
 {}
 
 database::~database()
@@ -23,13 +18,7 @@ database::~database()
     connection_->close();
 }
 
-std::string database::named(const char* function) const
-{
-    return schema_ + '.' + function;
-}
-
-void database::ask(const std::string& text, const parameters& values,
-                   const std::function<void(const row_reader&)>& take)
+void database::ask(const call& made, const row_handler& take)
 {
     unreachable_.reset();
     refused_.reset();
@@ -41,7 +30,7 @@ void database::ask(const std::string& text, const parameters& values,
         done_ = false;
         take_ = &take;
         session& to = *connection_->ready();
-        to.execute(text, values);
+        to.add(made);
         to.finish_batch();
         run_until([&] { return done_ || unreachable_; });
         take_ = nullptr;
@@ -52,17 +41,15 @@ void database::ask(const std::string& text, const parameters& values,
         throw refused(*refused_);
 }
 
-void database::on_result(const PGresult& result)
+void database::on_reply(const rows& reply)
 {
-    switch (PQresultStatus(&result)) {
-    case PGRES_PIPELINE_SYNC: done_ = true; break;
-    case PGRES_FATAL_ERROR: refused_ = server() + ": " + trouble_of(result).from_server; break;
-    case PGRES_TUPLES_OK:
-        for (int row = 0; take_ != nullptr && row < PQntuples(&result); ++row)
-            (*take_)(row_reader(result, row));
-        break;
-    default: break;
-    }
+    for (std::size_t row = 0; take_ != nullptr && row < reply.size(); ++row)
+        (*take_)(row_reader(reply, row));
+}
+
+void database::on_failure(const trouble& why)
+{
+    refused_ = server() + ": " + why.from_server;
 }
 
 void database::on_lost(const trouble& why, bool)

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_POSTGRES_PROTOCOL_INFO_TEXT_HPP
-#define LEASEHOLD_SRC_POSTGRES_PROTOCOL_INFO_TEXT_HPP
+#ifndef LEASEHOLD_SRC_SQL_PROTOCOL_INFO_TEXT_HPP
+#define LEASEHOLD_SRC_SQL_PROTOCOL_INFO_TEXT_HPP
 
 #include <leasehold/client_info.hpp>
 #include <leasehold/detail/export.hpp>
@@ -7,15 +7,15 @@
 #include <string>
 #include <string_view>
 
-namespace leasehold::postgres_store {
+namespace leasehold::sql_store {
 
 /// "host=web-3&program=orders&pid=4711&since=1790000000000&version=0.2.0", percent-encoded: the
 /// description of a client in the database. ASCII, which every encoding of a database has.
-[[nodiscard]] std::string text_of(const client_info& info);
+[[nodiscard]] LEASEHOLD_EXPORT std::string text_of(const client_info& info);
 
 /// Reads it. Unknown and malformed parts are ignored.
-[[nodiscard]] LEASEHOLD_POSTGRES_EXPORT client_info read_info(std::string_view text);
+[[nodiscard]] LEASEHOLD_EXPORT client_info read_info(std::string_view text);
 
-} // namespace leasehold::postgres_store
+} // namespace leasehold::sql_store
 
 #endif

@@ -1,28 +1,28 @@
-#include "postgres/store/postgres_store.hpp"
+#include "sql/store/sql_store.hpp"
 
 #include "core/async/context_lifetime.hpp"
-#include "postgres/protocol/info_text.hpp"
-#include "postgres/store/commit_queue.hpp"
-#include "postgres/store/housekeeping.hpp"
-#include "postgres/store/listening.hpp"
+#include "sql/protocol/info_text.hpp"
+#include "sql/store/commit_queue.hpp"
+#include "sql/store/housekeeping.hpp"
+#include "sql/store/listening.hpp"
 
 #include <boost/asio/query.hpp>
 
 #include <string>
 #include <utility>
 
-namespace leasehold::postgres_store {
+namespace leasehold::sql_store {
 namespace {
 
-class postgres_store final : public store, public std::enable_shared_from_this<postgres_store>
+class database_store final : public store, public std::enable_shared_from_this<database_store>
 {
 public:
-    explicit postgres_store(const postgres_config& settings)
-        : parts_(std::make_shared<parts>(settings))
+    explicit database_store(const std::shared_ptr<const driver>& how)
+        : parts_(std::make_shared<parts>(how))
     {}
 
     // On any thread: after the close, nothing that may still run uses these objects.
-    ~postgres_store() override { parts_->close(); }
+    ~database_store() override { parts_->close(); }
 
     [[nodiscard]] store_traits traits() const noexcept override
     {
@@ -48,11 +48,10 @@ public:
 
     void async_acquire(const acquire_request& asked, acquire_handler handler) override
     {
-        const std::int32_t number = listener_of(asked);
-        parts_->queue->add({.what = statement::acquire,
+        const grant_listener to = listener_of(asked);
+        parts_->queue->add({.made = encode(asked, deadline_of(asked), to),
                             .name = std::string(asked.name),
-                            .values = encode(asked, deadline_of(asked), number),
-                            .waiting = waiting_acquire{std::move(handler), number != 0}});
+                            .waiting = waiting_acquire{std::move(handler), to.hears_all()}});
         // Behind it. The owner of a reentrant acquisition may be another client's.
         if (asked.entry.empty())
             parts_->belongs_to(asked.owner);
@@ -60,29 +59,27 @@ public:
 
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override
     {
-        parts_->queue->add({.what = statement::renew,
+        parts_->queue->add({.made = encode(renewals),
                             .name = {},
-                            .values = encode(renewals),
                             .waiting = waiting_renew{std::move(handler), renewals.size()}});
     }
 
     void async_release(const release_request& asked, release_handler handler) override
     {
-        const std::int32_t number = asked.next != nullptr ? listener_of(*asked.next) : 0;
-        const std::int64_t deadline = asked.next != nullptr ? deadline_of(*asked.next) : 0;
-        parts_->queue->add({.what = statement::release,
+        const auto* const next = asked.next;
+        const grant_listener to = next != nullptr ? listener_of(*next) : grant_listener();
+        const std::int64_t deadline = next != nullptr ? deadline_of(*next) : 0;
+        parts_->queue->add({.made = encode(asked, deadline, to),
                             .name = std::string(asked.name),
-                            .values = encode(asked, deadline, number),
-                            .waiting = waiting_release{std::move(handler), number != 0}});
+                            .waiting = waiting_release{std::move(handler), to.hears_all()}});
     }
 
     void async_describe(std::string_view holder, describe_handler handler) override
     {
         // A function must be copyable.
         auto kept = std::make_shared<describe_handler>(std::move(handler));
-        parts_->queue->add({.what = statement::describe,
+        parts_->queue->add({.made = {procedure::describe, {std::string(holder)}},
                             .name = {},
-                            .values = encode_describe(holder),
                             .waiting = waiting_other{[kept](const auto& text) {
                                 std::move (*kept)(text ? read_info(*text) : client_info());
                             }}});
@@ -97,10 +94,10 @@ private:
     /// The parts of a store. They are notified of the end of the context.
     struct parts final : detail::context_observer, std::enable_shared_from_this<parts>
     {
-        explicit parts(const postgres_config& settings)
-            : queue(std::make_shared<commit_queue>(settings)),
-              grants(std::make_shared<listening>(settings)),
-              keeper(std::make_shared<housekeeping>(settings, queue))
+        explicit parts(const std::shared_ptr<const driver>& how)
+            : queue(std::make_shared<commit_queue>(how)),
+              grants(std::make_shared<listening>(how)),
+              keeper(std::make_shared<housekeeping>(how->common(), queue))
         {}
 
         void open(const asio::any_io_executor& strand, store_listener& listener)
@@ -158,12 +155,12 @@ private:
     }
 
     /// The session for the notifications of an owner that waits.
-    std::int32_t listener_of(const acquire_request& asked)
+    grant_listener listener_of(const acquire_request& asked)
     {
         if (!asked.waits)
-            return 0;
+            return {};
         parts_->grants->need(client_of(asked.owner), parts_->queue->server_index());
-        return parts_->grants->number();
+        return parts_->grants->session_at_server();
     }
 
     const std::shared_ptr<parts> parts_;
@@ -171,9 +168,9 @@ private:
 
 } // namespace
 
-std::shared_ptr<store> make_store(const postgres_config& settings)
+std::shared_ptr<store> make_store(std::shared_ptr<const driver> how)
 {
-    return std::make_shared<postgres_store>(settings);
+    return std::make_shared<database_store>(how);
 }
 
-} // namespace leasehold::postgres_store
+} // namespace leasehold::sql_store

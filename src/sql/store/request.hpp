@@ -1,8 +1,8 @@
-#ifndef LEASEHOLD_SRC_POSTGRES_STORE_REQUEST_HPP
-#define LEASEHOLD_SRC_POSTGRES_STORE_REQUEST_HPP
+#ifndef LEASEHOLD_SRC_SQL_STORE_REQUEST_HPP
+#define LEASEHOLD_SRC_SQL_STORE_REQUEST_HPP
 
-#include "postgres/connection/replies.hpp"
-#include "postgres/protocol/statements.hpp"
+#include "sql/protocol/call.hpp"
+#include "sql/protocol/replies.hpp"
 
 #include <leasehold/store.hpp>
 
@@ -12,12 +12,12 @@
 #include <string>
 #include <variant>
 
-namespace leasehold::postgres_store {
+namespace leasehold::sql_store {
 
 struct waiting_acquire
 {
     store::acquire_handler handler;
-    bool listening = false; ///< The request named the session for notifications.
+    bool listening = false; ///< The client gets its grant.
     acquire_reply reply{};
 };
 
@@ -42,17 +42,16 @@ struct waiting_other
     std::optional<std::string> value{};
 };
 
-/// A statement of the store on its way: encoded, sent, answered.
+/// A call of the store on its way: encoded, sent, answered.
 struct request
 {
-    statement what;
+    call made;
     std::string name; ///< Of the lock: the order in a transaction.
-    parameters values;
     std::variant<waiting_acquire, waiting_renew, waiting_release, waiting_other> waiting;
     bool alone = false;    ///< A transaction of its own.
     unsigned attempts = 0; ///< Failed by other transactions.
 };
 
-} // namespace leasehold::postgres_store
+} // namespace leasehold::sql_store
 
 #endif
