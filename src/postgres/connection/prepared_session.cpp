@@ -81,7 +81,8 @@ void prepared_session::abandon() noexcept
 // The server ends a session some time after its connection, and this is sooner.
 void prepared_session::leave() noexcept
 {
-    session_->say_last("select pg_catalog.pg_advisory_unlock_all()");
+    if (listens_)
+        session_->say_last("select pg_catalog.pg_advisory_unlock_all()");
     close();
 }
 

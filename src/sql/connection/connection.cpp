@@ -40,11 +40,8 @@ void connection::close() noexcept
 {
     user_ = nullptr;
     time_->close();
-    const auto last = std::exchange(session_, nullptr);
-    if (last && std::exchange(ready_, false) && listens_)
+    if (const auto last = std::exchange(session_, nullptr))
         last->leave();
-    else if (last)
-        last->close();
     ready_ = false;
 }
 

@@ -64,7 +64,7 @@ public:
     virtual void close() noexcept = 0;
     /// As `close`, in a forked process: the session belongs to the parent, and nothing is sent.
     virtual void abandon() noexcept = 0;
-    /// As `close`, for a session for grants: the server should notice the end at once.
+    /// As `close`, and lets the server know. Not at the end of the context.
     virtual void leave() noexcept { close(); }
 
     /// Adds to the current batch. If it fails, the session ends soon.

@@ -1,0 +1,156 @@
+#ifndef LEASEHOLD_SRC_SQL_CONFIG_DATABASE_URL_HPP
+#define LEASEHOLD_SRC_SQL_CONFIG_DATABASE_URL_HPP
+
+#include "base/connection_config.hpp"
+#include "base/fence_retention.hpp"
+#include "base/url.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+// What the configurations of databases have in common. `Config` has the members of
+// `postgres_config` that are named here.
+namespace leasehold::sql_store {
+
+/// The name of a TLS mode in URLs.
+template <class Mode>
+const char* name_of_tls(Mode mode) noexcept
+{
+    switch (mode) {
+    case Mode::disable: return "disable";
+    case Mode::prefer: return "prefer";
+    case Mode::require: return "require";
+    case Mode::verify_ca: return "verify-ca";
+    case Mode::verify_full: break;
+    }
+    return "verify-full";
+}
+
+/// Finds the value with this name.
+template <class Value, std::size_t N, class NameOf>
+Value read_choice(std::string_view parameter, std::string_view text,
+                  const std::array<Value, N>& all, NameOf name)
+{
+    std::array<std::string_view, N> names;
+    for (std::size_t i = 0; i < N; ++i) {
+        names[i] = name(all[i]);
+        if (text == names[i])
+            return all[i];
+    }
+    detail::refuse_url(parameter, text, detail::one_of(names));
+}
+
+/// Reads a parameter that each database has. False: it is another one.
+template <class Config>
+bool read_common_parameter(Config& to, const std::string& name, const std::string& value)
+{
+    using tls = typename Config::tls_mode;
+    if (name == "timeout")
+        to.timeout = detail::read_milliseconds(name, value);
+    else if (name == "health_check")
+        to.health_check = detail::read_milliseconds(name, value);
+    else if (name == "reconnect")
+        to.reconnect = detail::read_milliseconds(name, value);
+    else if (name == "password_file")
+        to.password_file = value;
+    else if (name == "fence_retention")
+        to.fence_retention = detail::read_fence_retention(value);
+    else if (name == "client_info")
+        to.client_info = detail::read_on_off(name, value);
+    else if (name == "sslmode")
+        to.tls = read_choice(
+            name, value,
+            std::array{tls::disable, tls::prefer, tls::require, tls::verify_ca, tls::verify_full},
+            &name_of_tls<tls>);
+    else if (name == "sslrootcert")
+        to.tls_ca_file = value;
+    else if (name == "sslcert")
+        to.tls_cert_file = value;
+    else if (name == "sslkey")
+        to.tls_key_file = value;
+    else
+        return false;
+    return true;
+}
+
+/// Reads the parts before the parameters. Returns the parameters.
+/// @param socket_example A URL with a local socket, for an error.
+template <class Config>
+std::string_view read_database_url(Config& to, std::string_view url, std::string_view scheme,
+                                   std::string_view other_scheme, std::uint16_t port,
+                                   const std::string& socket_example)
+{
+    const detail::url_parts given = detail::split_url(url);
+    if (given.scheme != scheme && given.scheme != other_scheme) {
+        if (!given.has_authority) // also "host:port"
+            detail::refuse_url("URL has no scheme, must begin with " + std::string(scheme) + "://");
+        detail::refuse_url("scheme", given.scheme,
+                           std::string(scheme) + " or " + std::string(other_scheme));
+    }
+    if (!given.has_authority)
+        detail::refuse_url("URL has no '//' after its scheme, must begin with " + given.scheme +
+                           "://");
+    if (given.hosts.empty())
+        detail::refuse_url("host", "", socket_example);
+
+    std::string_view secret = given.user;
+    to.user = detail::decode_url(detail::take_until(secret, ':'), "user");
+    to.password = detail::decode_url(secret, "password");
+    to.addresses.clear();
+    for (detail::url_host& each : detail::read_hosts(given.hosts, port))
+        to.addresses.push_back({std::move(each.name), each.port});
+    if (!given.path.empty()) // after its '/'
+        to.database = detail::decode_url(given.path.substr(1), "database");
+    return given.query;
+}
+
+/// Names the first invalid field, its value, and the allowed values; empty if all are valid.
+/// @param more Further texts: names and values.
+template <class Config>
+std::string problem_of_database(
+    const Config& c, std::string_view kinds_of_hosts,
+    std::initializer_list<std::pair<const char*, const std::string*>> more)
+{
+    if (c.addresses.empty())
+        return "addresses is empty, must contain a host";
+    for (const auto& each : c.addresses) {
+        if (std::string text = detail::problem_of_address(each.host, each.port, kinds_of_hosts);
+            !text.empty())
+            return text;
+    }
+    // The text is not shown, because it may be a secret.
+    if (detail::has_nul(c.password))
+        return "password contains a NUL, must be a text";
+    const auto has_nul = [](const char* name, const std::string& value) {
+        return detail::has_nul(value) ? std::string(name) + " contains a NUL, must be a text" : "";
+    };
+    for (std::string text :
+         {has_nul("user", c.user), has_nul("database", c.database),
+          has_nul("password_file", c.password_file), has_nul("tls_ca_file", c.tls_ca_file),
+          has_nul("tls_cert_file", c.tls_cert_file), has_nul("tls_key_file", c.tls_key_file)}) {
+        if (!text.empty())
+            return text;
+    }
+    for (const auto& [name, value] : more) {
+        if (std::string text = has_nul(name, *value); !text.empty())
+            return text;
+    }
+    if (!c.password_file.empty() && !c.password.empty())
+        return detail::wrong_value("password_file", c.password_file, "empty with a password");
+    for (std::string text : {detail::problem_of_certificate(c.tls_cert_file, c.tls_key_file),
+                             detail::problem_of_times(c.timeout, c.health_check, c.reconnect),
+                             detail::problem_of(c.fence_retention)}) {
+        if (!text.empty())
+            return text;
+    }
+    return {};
+}
+
+} // namespace leasehold::sql_store
+
+#endif
