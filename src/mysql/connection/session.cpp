@@ -245,14 +245,44 @@ public:
     void finish_batch() override
     {
         text_ += "commit;call leasehold_ring()";
+        complete_ = true;
+        if (!busy_)
+            send();
+    }
+
+    [[nodiscard]] bool sent_all() const noexcept override { return !complete_; }
+
+private:
+    void execute(step then) { connection_->async_execute(text_, results_, said_, next(then)); }
+
+    void send()
+    {
+        complete_ = false;
         limit(settings_->timeout);
         execute(&mysql_session::on_batch);
     }
 
-    [[nodiscard]] bool sent_all() const noexcept override { return true; }
+    /// Nothing is read from an idle connection, so its loss is found by a ping.
+    void rest()
+    {
+        if (!busy_)
+            limit(settings_->health_check);
+    }
 
-private:
-    void execute(step then) { connection_->async_execute(text_, results_, said_, next(then)); }
+    void ping()
+    {
+        limit(settings_->timeout);
+        connection_->async_ping(said_, next(&mysql_session::on_pinged));
+    }
+
+    void on_pinged(error_code failed)
+    {
+        if (failed)
+            return fail(trouble_here(failed));
+        if (complete_)
+            return send();
+        rest();
+    }
 
     void on_connected(error_code failed)
     {
@@ -303,8 +333,10 @@ private:
         ready_ = true;
         timer_.cancel();
         text_.clear();
-        if (!listens_)
+        if (!listens_) {
+            rest();
             return user_->on_open(known_);
+        }
         const result_rows listener(results_.at(2));
         known_.listener = {listener.number(0, 0), listener.number(0, 1) != 0};
         user_->on_open(known_);
@@ -340,6 +372,8 @@ private:
             at += has_rows && each != sql_store::procedure::query ? 2 : 1;
         }
         user_->on_batch_end();
+        if (user_ != nullptr)
+            rest();
     }
 
     void on_rolled_back(error_code failed)
@@ -353,6 +387,8 @@ private:
         user_->on_failure(why);
         if (user_ != nullptr)
             user_->on_batch_end();
+        if (user_ != nullptr)
+            rest();
     }
 
     std::string in_order_of_calls(const result_rows& from)
@@ -429,6 +465,7 @@ private:
         return here(failed.message() + (text.empty() ? "" : ": " + std::string(text)));
     }
 
+    /// Ends the operation that is under way after this time, or pings if there is none.
     void limit(std::chrono::milliseconds time)
     {
         timer_.expires_after(time);
@@ -438,6 +475,8 @@ private:
                 return;
             if (self->user_ == nullptr) // it is being closed
                 return self->signal_.emit(asio::cancellation_type::terminal);
+            if (!self->busy_)
+                return self->ping();
             self->fail(here(self->ready_ ? "no reply within " + std::to_string(time.count()) + " ms"
                                          : "no connection in time"));
         });
@@ -461,6 +500,7 @@ private:
     std::string text_;
     std::vector<sql_store::procedure> calls_;
     std::vector<std::size_t> order_; ///< Of the renewals in the text.
+    bool complete_ = false;          ///< It is sent as soon as a ping has ended.
     mysql::results results_;
     mysql::diagnostics said_;
     trouble failed_;
