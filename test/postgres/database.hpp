@@ -14,8 +14,15 @@
 
 namespace leasehold::test {
 
+/// Installs the schema of the locks. The user "app" gets only the rights that a client needs.
+inline void install_schema(postgresql_connection& as_superuser)
+{
+    as_superuser.run_script(postgres_schema());
+    as_superuser.run_script("create role app login password 'secret';"
+                            "grant usage on schema leasehold to app");
+}
+
 /// A PostgreSQL server on a port of 127.0.0.1 and on a local socket, with the schema of the locks.
-/// The user "app" has only the rights that a client needs.
 class database
 {
 public:
@@ -23,15 +30,19 @@ public:
         : server_(with_port(std::move(settings), port_.number()))
     {
         postgresql_connection operator_session = connect();
-        operator_session.run_script(postgres_schema());
-        operator_session.run_script("create role app login password 'secret';"
-                                    "grant usage on schema leasehold to app");
+        install_schema(operator_session);
     }
 
     /// A session of the superuser.
     [[nodiscard]] postgresql_connection connect() const
     {
-        return postgresql_connection(server_.connection_text() + " port=" + std::to_string(port()));
+        return postgresql_connection(connection_text());
+    }
+
+    /// The parameters of such a session for libpq.
+    [[nodiscard]] std::string connection_text() const
+    {
+        return server_.connection_text() + " port=" + std::to_string(port());
     }
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_.number(); }

@@ -1,7 +1,7 @@
 // A primary with a synchronous standby: the standby takes over with all locks.
 #include <boost/test/unit_test.hpp>
 
-#include "postgres/database.hpp"
+#include "postgres/replicated_database.hpp"
 #include "support/queued_request.hpp"
 #include "support/store_contract.hpp"
 
@@ -10,8 +10,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
-#include <thread>
 
 namespace {
 
@@ -22,52 +22,6 @@ using contract::look;
 using contract::take;
 using granted_t = acquire_reply::outcome;
 using released_t = release_reply::outcome;
-
-/// A primary whose commits wait for its standby.
-class pair_of_servers
-{
-public:
-    pair_of_servers()
-    {
-        postgresql_connection at_primary = primary_.connect();
-        at_primary.run("alter system set synchronous_standby_names = '*'");
-        at_primary.run("select pg_reload_conf()");
-        const auto limit = std::chrono::steady_clock::now() + 60s;
-        // The server has no event for this.
-        while (
-            at_primary.run("select 1 from pg_stat_replication where sync_state = 'sync'").size() ==
-            0) {
-            BOOST_REQUIRE(std::chrono::steady_clock::now() < limit);
-            std::this_thread::sleep_for(10ms);
-        }
-    }
-
-    /// The primary dies, and the standby becomes the primary.
-    void fail_over()
-    {
-        primary_.server().kill();
-        postgresql_connection(standby_.connection_text() + " port=" + second())
-            .run("select pg_promote()");
-    }
-
-    [[nodiscard]] std::string url() const
-    {
-        return "postgres://app@127.0.0.1:" + std::to_string(primary_.port()) + "," + standby() +
-               "/postgres?reconnect=20";
-    }
-
-    /// The address of the standby.
-    [[nodiscard]] std::string standby() const { return "127.0.0.1:" + second(); }
-
-private:
-    [[nodiscard]] std::string second() const { return std::to_string(port_.number()); }
-
-    database primary_;
-    reserved_port port_;
-    postgresql_server standby_{primary_.server().connection_text() +
-                                   " port=" + std::to_string(primary_.port()),
-                               {"listen_addresses=127.0.0.1", "port=" + second()}};
-};
 
 /// A client of both servers.
 struct client_of_both
@@ -88,17 +42,19 @@ BOOST_AUTO_TEST_SUITE(on_a_primary_with_a_standby)
 
 BOOST_AUTO_TEST_CASE(promoted_standby_has_the_lock_and_its_queue)
 {
-    pair_of_servers servers;
+    replicated_database servers;
     client_of_both holds(servers.url()), waits(servers.url());
     const auto first = holds.session.acquire(take("lock", "a:1", 60s));
     BOOST_REQUIRE((first.reply.result == granted_t::granted));
     BOOST_TEST(waits.session.acquire(queued_request("lock", "b:1")).reply.queued);
     waits.session.until([&] { return waits.session.listening >= 1; });
 
-    servers.fail_over();
+    const std::string standby = servers.standby_address();
+    servers.primary().kill();
+    servers.promote_standby();
     holds.session.until([&] { return holds.session.connected == 2; });
     waits.session.until([&] { return waits.session.connected == 2; });
-    BOOST_TEST(holds.session.get().server_of(0) == servers.standby());
+    BOOST_TEST(holds.session.get().server_of(0) == standby);
 
     BOOST_TEST((waits.session.acquire(take("lock", "c:1")).reply.result == granted_t::held));
     const renewal one[] = {{"lock", "a:1", 60s}};
@@ -121,15 +77,37 @@ BOOST_AUTO_TEST_CASE(promoted_standby_has_the_lock_and_its_queue)
 // The standby is behind the other host in the list, and refuses to write.
 BOOST_AUTO_TEST_CASE(standby_is_not_used_while_the_primary_lives)
 {
-    pair_of_servers servers;
-    const std::string url = servers.url();
-    const auto comma = url.find(',');
-    const auto host = url.find('@') + 1;
-    const std::string first = url.substr(host, comma - host);
-    client_of_both at("postgres://app@" + servers.standby() + "," + first +
+    replicated_database servers;
+    const std::string first = servers.primary_address();
+    client_of_both at("postgres://app@" + servers.standby_address() + "," + first +
                       "/postgres?reconnect=20");
     BOOST_TEST(at.session.get().server_of(0) == first);
     BOOST_TEST((at.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+}
+
+// The server commits without its standby then, and only warns.
+BOOST_AUTO_TEST_CASE(cancelled_wait_for_the_standby_is_no_grant)
+{
+    replicated_database servers;
+    client_of_both at(servers.url() + "&timeout=30000");
+    servers.standby().pause();
+    std::optional<error_code> got;
+    at.session.on_the_strand([&] {
+        at.session.get().async_acquire(take("lock", "a:1", 60s),
+                                       [&](error_code code, auto) { got = code; });
+    });
+    postgresql_connection as_superuser = servers.connect();
+    // The server has no event for the beginning of this wait.
+    while (as_superuser
+               .run("select pg_cancel_backend(pid) from pg_stat_activity "
+                    "where usename = 'app' and wait_event = 'SyncRep'")
+               .size() == 0)
+        at.session.wait(10ms);
+    at.session.until([&] { return got.has_value(); });
+    BOOST_TEST((*got == errc::outcome_unknown), *got);
+    servers.standby().resume();
+    at.session.until([&] { return at.session.connected == 2; });
+    BOOST_TEST((at.session.acquire(look("lock", "a:1")).reply.result == granted_t::granted));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -50,6 +50,11 @@ trouble trouble_of(const PGresult& result)
     return known;
 }
 
+bool is_warning(const PGresult& notice) noexcept
+{
+    return field(notice, PG_DIAG_SEVERITY_NONLOCALIZED) == "WARNING";
+}
+
 trouble trouble_of_login(std::string_view text)
 {
     const auto is_code = [](std::string_view word) {

@@ -29,6 +29,8 @@ using pq_result = std::unique_ptr<PGresult, pq_clear>;
 /// The error of a statement, or a message without one.
 [[nodiscard]] trouble trouble_of(const PGresult& result);
 
+[[nodiscard]] bool is_warning(const PGresult& notice) noexcept;
+
 /// The failure of an attempt to connect. libpq reports the server's SQLSTATE only in its text, with
 /// `PQERRORS_VERBOSE`: "FATAL:  28P01: password authentication failed". The first word may be
 /// translated.

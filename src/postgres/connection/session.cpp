@@ -223,6 +223,8 @@ void session::drain()
             }
         }
         if (status == PGRES_PIPELINE_SYNC) {
+            if (unreplicated_)
+                return fail(*std::exchange(said_, std::nullopt));
             --batches_;
             if (batches_ != 0)
                 limit(settings_.timeout);
@@ -401,12 +403,16 @@ trouble session::here(std::string text) const
     return why;
 }
 
-/// A reason that answers no statement: the server ends the session.
+/// A message that answers no statement: the server ends the session. Or it warns that it does not
+/// wait for its standbys any more, because a user has cancelled that. Then the transaction is
+/// committed there, but a standby that takes over may not have it.
 void session::take_notice(const PGresult& notice) noexcept
 try {
     trouble known = trouble_of(notice);
-    if (known.fatal)
+    const bool warns = batches_ != 0 && is_warning(notice);
+    if (known.fatal || warns)
         said_ = std::move(known);
+    unreplicated_ = unreplicated_ || warns;
 }
 catch (const std::bad_alloc&) {
 }

@@ -130,6 +130,7 @@ private:
     bool open_ = false;
     bool writing_ = false;
     bool failing_ = false;
+    bool unreplicated_ = false; ///< The outstanding transaction may be committed here only.
 };
 
 } // namespace leasehold::postgres_store
