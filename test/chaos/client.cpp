@@ -196,7 +196,7 @@ public:
           log_(from.history),
           store_(from.register_socket, from.fenced),
           witness_(std::make_shared<witness>(*this)),
-          locks_(context_, make_redis_store(at(from)), witness_),
+          locks_(context_, store_of(from), witness_),
           heartbeat_(context_),
           input_(context_, ::dup(STDIN_FILENO)),
           pauses_(from.pauses)
@@ -266,6 +266,12 @@ private:
         program& of_;
         duration took_{}; ///< The duration of the last request.
     };
+
+    static std::shared_ptr<store> store_of(const settings& from)
+    {
+        // The URL of another store has all its settings.
+        return from.url.starts_with("redis") ? make_redis_store(at(from)) : make_store(from.url);
+    }
 
     static redis_config at(const settings& from)
     {

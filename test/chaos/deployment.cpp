@@ -5,6 +5,13 @@
 #include "chaos/redlock.hpp"
 #include "chaos/sentinel.hpp"
 
+#ifdef LEASEHOLD_HAS_MYSQL
+#include "chaos/mysql.hpp"
+#endif
+#ifdef LEASEHOLD_HAS_POSTGRES
+#include "chaos/postgres.hpp"
+#endif
+
 namespace leasehold::test::chaos {
 namespace {
 
@@ -44,6 +51,13 @@ const std::vector<deployment_kind>& deployment_kinds()
         {"sentinel", "all", "2 of 2 confirm", 4s, 60s, 2, start_sentinel},
         {"cluster", "all", "1 of 1 confirms", 4s, 60s, 1, start_cluster},
         {"redlock", "five", "3 of 5 grant", 1s, 30s, 0, start_redlock},
+#ifdef LEASEHOLD_HAS_POSTGRES
+        {"postgres", "one", "PostgreSQL", 1s, 30s, 0, start_postgres},
+        {"postgres", "pair", "with a standby", 4s, 60s, 0, start_postgres_pair},
+#endif
+#ifdef LEASEHOLD_HAS_MYSQL
+        {"mysql", "one", "MySQL or MariaDB", 1s, 30s, 0, start_mysql},
+#endif
     };
     return all;
 }

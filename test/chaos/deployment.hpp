@@ -32,6 +32,9 @@ public:
     /// The possible faults of the servers.
     [[nodiscard]] virtual std::vector<fault_kind> faults() = 0;
 
+    /// A part of every request that acquires, renews or releases a lock. Empty: there is none.
+    [[nodiscard]] virtual std::string request_text() const { return "EVALSHA"; }
+
     /// Whether locks that were confirmed before the fault may be lost by it.
     [[nodiscard]] virtual bool loses(fault_kind kind) const = 0;
 

@@ -42,11 +42,14 @@ constexpr char usage[] =
                      sentinel: a master, two replicas, three Sentinels
                      cluster: three masters with a replica each
                      redlock: a quorum of five masters
+                     postgres: a server, and a primary with a synchronous standby
+                     mysql: a MariaDB server
   --minutes M        how long, all deployments together; 0.1 ... 1440 (1)
   --seed S           decides the order of the faults (drawn)
   --deployment NAME  one only, of
                      server: none, always, everysec (what it writes to its append-only file)
                      sentinel, cluster: all (replicas confirm each lock); redlock: five
+                     postgres: one, pair; mysql: one
   --promises         clients promise to be alive (dead_holder_grace), and their leases are longer
   --keep DIRECTORY   write there what the clients wrote, the faults and the register, of every round
   --html FILE        draw the last round as a page: around its first violation, or its last seconds
@@ -59,7 +62,7 @@ told in time; every operation ended; everybody gets in when nothing is broken an
 is left over. FLUSHALL, a key deleted, and a server killed that does not write everything lose data.
 Behind Sentinel and in a cluster all replicas confirm each lock, and nothing may be lost. Of a
 quorum one member at a time is broken: a lease may be lost when it is emptied, but no two may hold a
-lock.
+lock. A database keeps what it has confirmed, unless its tables are emptied or a row is changed.
 )";
 
 struct arguments
@@ -85,9 +88,14 @@ double number_of_minutes(const std::string& text)
 
 std::string name_of_topology(const std::string& text)
 {
-    if (deployments_of(text).empty())
-        throw bad_argument("--topology", text, "server, sentinel, cluster or redlock");
-    return text;
+    std::string allowed;
+    for (const deployment_kind& each : deployment_kinds()) {
+        if (each.topology == text)
+            return text;
+        if (!allowed.ends_with(each.topology))
+            allowed.append(allowed.empty() ? "" : ", ").append(each.topology);
+    }
+    throw bad_argument("--topology", text, allowed);
 }
 
 std::vector<deployment_kind> chosen(const arguments& from)

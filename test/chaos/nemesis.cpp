@@ -98,8 +98,7 @@ void nemesis::begin_at_client(const planned_fault& planned)
 
 void nemesis::begin_on_the_way(const planned_fault& planned, fault_proxy& proxy) const
 {
-    const std::string command =
-        "EVALSHA"; // part of every request that acquires, renews or releases a lock
+    const std::string command = servers_.request_text();
     switch (planned.kind) {
     case fault_kind::half_open: return proxy.drop();
     case fault_kind::blackhole: return proxy.stall();
@@ -112,7 +111,7 @@ void nemesis::begin_on_the_way(const planned_fault& planned, fault_proxy& proxy)
         // In both directions: from a part of the lease time to more than two of them.
         return proxy.delay(lease_ * (2 + planned.detail % 11) / 10);
     case fault_kind::reset_around_command:
-        switch (planned.detail % 4) {
+        switch (command.empty() ? 2 + planned.detail % 2 : planned.detail % 4) {
         case 0: return proxy.forward_then_reset(command);
         case 1: return proxy.reset_before(command);
         case 2: return proxy.cut_after_request_bytes(planned.detail / 4 % 200, command);

@@ -30,9 +30,10 @@ enum class fault_kind : std::uint8_t
     delete_key,
     kill_connections,
     out_of_memory,
-    /// @}
-    /// @name At servers that replace each other
-    /// @{
+    lock_tables, ///< Another session of a database keeps the tables locked.
+                 /// @}
+                 /// @name At servers that replace each other
+                 /// @{
     kill_master,
     stop_master,   ///< Until another master has taken over, or for a shorter time.
     cut_master,    ///< Cut off from its replicas, but not from connected clients.

@@ -27,6 +27,13 @@ namespace leasehold::test {
     return text;
 }
 
+/// In the list of processes: the sessions for grants. In a procedure, a session has the user who
+/// owns the procedure.
+inline constexpr char is_for_grants[] = "is_used_lock(concat('leasehold:', id)) = id";
+/// All sessions of clients.
+inline constexpr char is_of_client[] =
+    "(user = 'app' or is_used_lock(concat('leasehold:', id)) = id)";
+
 /// A server with the schema of the locks in the database "locks". The user "app" has only the right
 /// that a client needs, and the password "secret" over TCP.
 class mysql_database
