@@ -4,6 +4,7 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -53,6 +54,7 @@ void mysql_server::initialize()
              for each in tables tables_data; do cat $from/*_system_$each.sql || exit; done
            } | "$@" >log 2>&1)",
         {server_program(), "--no-defaults", "--bootstrap", "--datadir=" + directory_.file("data"),
+         "--tmpdir=" + directory_.path().string(),
          "--innodb-log-file-size=4M", "--innodb-buffer-pool-size=16M"});
     child initializing({.command = unprivileged(directory_.path(), is_mysql() ? mysql : mariadb)});
     const auto ended = initializing.wait(mysql_start_limit);
@@ -69,6 +71,7 @@ void mysql_server::start()
                                      "--bind-address=127.0.0.1",
                                      "--port=" + std::to_string(port_),
                                      "--pid-file=" + directory_.file("pid"),
+                                     "--tmpdir=" + directory_.path().string(),
                                      "--innodb-buffer-pool-size=16M",
                                      "--innodb-flush-log-at-trx-commit=0"};
     if (is_mysql())
@@ -94,6 +97,9 @@ void mysql_server::start()
 void mysql_server::pause()
 {
     ::kill(server_.pid(), SIGSTOP);
+    // Until its last thread has stopped, it may still reply.
+    siginfo_t stopped;
+    ::waitid(P_PID, static_cast<id_t>(server_.pid()), &stopped, WSTOPPED | WNOWAIT);
 }
 
 void mysql_server::resume()
