@@ -13,6 +13,7 @@ std::string_view name_of(look how)
     switch (how) {
     case look::lease: return "lease";
     case look::lock: return "lock";
+    case look::waiting: return "waiting";
     case look::fault: return "fault";
     case look::stopped: return "stopped";
     case look::message: return "message";
@@ -65,9 +66,14 @@ void timeline::end_bar(std::size_t number, double at, std::string_view text)
         items_[number].text.append("\n").append(text);
 }
 
+void timeline::set_label(std::size_t number, std::string label)
+{
+    items_[number].label = std::move(label);
+}
+
 std::string timeline::to_json() const
 {
-    double last = 0;
+    double last = end_;
     for (const item& each : items_)
         last = std::max(last, each.to.value_or(each.at));
     std::vector<std::string> lanes = lanes_;
@@ -98,7 +104,8 @@ std::string timeline::to_json() const
         append_member(out, "text", each.text);
         out += '}';
     }
-    return out += "]}}";
+    append_number(out += "],\"end\":", last);
+    return out += "}}";
 }
 
 } // namespace leasehold::report

@@ -15,6 +15,7 @@ enum class look : unsigned char
 {
     lease,   ///< A bar: a client holds a lease.
     lock,    ///< A bar: a server has a lock of a client.
+    waiting, ///< A bar: a client waits for a lock.
     fault,   ///< A bar or a mark: a fault.
     stopped, ///< A bar: a process did not run.
     message, ///< A mark.
@@ -43,8 +44,13 @@ public:
     std::size_t begin_bar(std::size_t lane, double at, look how, std::string label,
                           std::string text);
     void end_bar(std::size_t number, double at, std::string_view text = {});
+    void set_label(std::size_t number, std::string label);
 
-    /// The data for `write_page`. A bar without an end lasts until the latest event.
+    /// Sets the least time at which the timeline ends.
+    void end_at(double at) { end_ = at; }
+
+    /// The data for `write_page`. A bar without an end lasts until the end of the timeline, which
+    /// is not before the latest event.
     [[nodiscard]] std::string to_json() const;
 
 private:
@@ -63,6 +69,7 @@ private:
     std::vector<std::pair<std::string, std::string>> facts_;
     std::vector<std::string> lanes_;
     std::vector<item> items_;
+    double end_ = 0;
 };
 
 } // namespace leasehold::report

@@ -10,6 +10,7 @@
 #ifdef LEASEHOLD_HAS_POSTGRES
 #include "schema/schema_command.hpp"
 #endif
+#include "trace/trace_command.hpp"
 #include "watch/watch_command.hpp"
 
 namespace leasehold::tool {
@@ -21,6 +22,7 @@ std::span<const command_entry> commands() noexcept
         {"ls", "lists the held locks and their holders", make_ls_command},
         {"inspect", "shows all details of one lock", make_inspect_command},
         {"watch", "shows changes of locks as they happen", make_watch_command},
+        {"trace", "records the life of some locks", make_trace_command},
         {"break", "removes the lock of an owner", make_break_command},
 #ifdef LEASEHOLD_HAS_POSTGRES
         {"schema", "prints the SQL text that installs the locks in PostgreSQL",

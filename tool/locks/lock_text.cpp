@@ -165,16 +165,20 @@ void write_json(json_writer& to, const lock_state& lock)
     }
     if (!lock.line.empty()) {
         to.key("line").begin_array();
-        for (const lock_waiter& each : lock.line) {
-            to.begin_object();
-            add_text(to, "owner", each.owner);
-            add_text(to, "client", each.client);
-            add_info(to, each.info);
-            to.key("there").boolean(each.there).end_object();
-        }
+        for (const lock_waiter& each : lock.line)
+            write_json(to, each);
         to.end_array();
     }
     to.end_object();
+}
+
+void write_json(json_writer& to, const lock_waiter& waiter)
+{
+    to.begin_object();
+    add_text(to, "owner", waiter.owner);
+    add_text(to, "client", waiter.client);
+    add_info(to, waiter.info);
+    to.key("there").boolean(waiter.there).end_object();
 }
 
 std::string lock_details(const lock_state& lock)

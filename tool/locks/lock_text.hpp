@@ -34,6 +34,7 @@ using detail::process_text;
 
 /// Writes the lock as an object.
 void write_json(json_writer& to, const lock_state& lock);
+void write_json(json_writer& to, const lock_waiter& waiter);
 
 /// Returns all details of a lock, one per line.
 [[nodiscard]] std::string lock_details(const lock_state& lock);

@@ -350,18 +350,11 @@ void lock_reader::read_member(const asker& ask, std::vector<lock_state>& locks)
         });
 }
 
-client_info lock_reader::describe(const std::string& client)
-{
-    if (client.empty())
-        return {};
-    const command_words question = info_question(client);
-    return read_info(all_of_them()({{question[1], question}}).front());
-}
-
-void lock_reader::describe(const asker& ask, std::vector<lock_state>& locks)
+template <class LockOrWaiter>
+void lock_reader::describe(const asker& ask, std::vector<LockOrWaiter>& of)
 {
     std::map<std::string, client_info> known;
-    for (const lock_state& lock : locks) {
+    for (const LockOrWaiter& lock : of) {
         if (!lock.client.empty() && lock.info.empty())
             known.emplace(lock.client, client_info());
     }
@@ -378,7 +371,7 @@ void lock_reader::describe(const asker& ask, std::vector<lock_state>& locks)
         for (const resp_value& answer : ask({begin, end}))
             (place++)->second = read_info(answer);
     }
-    for (lock_state& lock : locks) {
+    for (LockOrWaiter& lock : of) {
         if (const auto found = known.find(lock.client); found != known.end())
             lock.info = found->second;
     }
@@ -576,8 +569,8 @@ std::optional<lock_state> lock_reader::find(const std::string& key)
             return std::nullopt;
         throw usage_error("KEY '" + name_of(key) + "' is a " + type.text + "; it must be a lock");
     }
+    describe(all_of_them(), found);
     lock_state& lock = found.front();
-    lock.info = describe(lock.client);
     if (lock.kind == lock_kind::native || lock.kind == lock_kind::redisson)
         read_line(lock);
     return std::move(lock);
@@ -603,9 +596,9 @@ void lock_reader::read_line(lock_state& of)
         if (entry != nullptr)
             std::from_chars(entry->text.data(), entry->text.data() + entry->text.size(), until);
         waiter.there = until >= now;
-        waiter.info = describe(waiter.client);
         of.line.push_back(std::move(waiter));
     }
+    describe(all_of_them(), of.line);
 }
 
 } // namespace leasehold::tool

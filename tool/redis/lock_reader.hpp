@@ -61,9 +61,9 @@ private:
                    const std::function<commands(const lock_state&)>& of,
                    const std::function<void(lock_state&, const resp_value*)>& take);
     void read_line(lock_state& of);
-    [[nodiscard]] client_info describe(const std::string& client);
     /// Reads the details of all clients that have none yet.
-    void describe(const asker& ask, std::vector<lock_state>& locks);
+    template <class LockOrWaiter>
+    void describe(const asker& ask, std::vector<LockOrWaiter>& of);
     void describe_by_members(std::vector<lock_state>& locks, const std::vector<std::size_t>& places,
                              std::vector<std::string>& problems);
     [[nodiscard]] lock_list list_keys(const std::string& pattern);

@@ -37,7 +37,15 @@ public:
     std::optional<lock_state> look(const std::string& name) override
     {
         check(name);
-        return lock_reader(all()).look(name);
+        try {
+            return lock_reader(all()).look(name);
+        }
+        catch (const unreachable&) {
+            // Another server may be the master now.
+            if (servers_ && !servers_->is_quorum())
+                servers_.reset();
+            throw;
+        }
     }
 
     break_result break_lock(const std::string& name, const std::string& owner) override

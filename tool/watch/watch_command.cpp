@@ -8,6 +8,7 @@
 #include "locks/lock_command.hpp"
 #include "locks/lock_text.hpp"
 #include "message.hpp"
+#include "pause.hpp"
 #include "terminal.hpp"
 #include "values.hpp"
 
@@ -16,7 +17,6 @@
 #include <leasehold/error.hpp>
 
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
 #include <csignal>
@@ -63,7 +63,6 @@ public:
 private:
     void show(const lock_list& seen);
     void print_changes(const lock_list& seen);
-    void rest();
 
     std::string names_;
     milliseconds pause_{1'000};
@@ -93,7 +92,7 @@ int watch_command::run(const command_line::words& given)
             screen_.emplace();
         for (;; seen = locks->list(names_)) {
             screen_ ? show(seen) : print_changes(seen);
-            rest();
+            rest(context_, pause_);
         }
     }
     catch (const interrupted&) {
@@ -154,22 +153,6 @@ void watch_command::print_changes(const lock_list& seen)
         problems_ = seen.problems;
     }
     print(text);
-}
-
-/// Waits for the next interval. A signal ends the wait.
-void watch_command::rest()
-{
-    bool over = false;
-    boost::asio::steady_timer timer(context_, pause_);
-    timer.async_wait([&](error_code) { over = true; });
-    context_.restart();
-    while (!over) {
-        context_.run_one();
-        if (is_interrupted(context_))
-            timer.cancel(); // its handler refers to `over`, so it must run before this returns
-    }
-    if (is_interrupted(context_))
-        throw interrupted();
 }
 
 } // namespace
