@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,6 +54,17 @@ public:
     /// @param pattern A glob of Redis over the names.
     /// @throws interrupted
     [[nodiscard]] virtual lock_list list(const std::string& pattern) = 0;
+
+    /// The same for a caller that lists the locks repeatedly, with one pattern. Once it has returned
+    /// a complete list, it may look for new locks for at most `limit`, and return each of them
+    /// later.
+    /// @throws interrupted
+    [[nodiscard]] virtual lock_list list_again(const std::string& pattern,
+                                               std::chrono::nanoseconds limit)
+    {
+        static_cast<void>(limit);
+        return list(pattern);
+    }
 
     /// Reads all details of a lock. Returns no value if it is free.
     /// @throws unreachable, refused, interrupted, usage_error (it is not a lock)

@@ -113,11 +113,6 @@ std::string refusal_text(const std::string& command, const std::string& answer)
     return command + " is rejected: " + answer;
 }
 
-bool by_name(const lock_state& left, const lock_state& right)
-{
-    return left.name < right.name;
-}
-
 } // namespace
 
 bool is_reserved(std::string_view key) noexcept
@@ -167,26 +162,6 @@ void lock_reader::tell_refusals(lock_list& to) const
     for (const auto& [command, text] : refusals_)
         to.problems.push_back(refusal_text(command, text));
     to.complete = to.complete && refusals_.empty();
-}
-
-void lock_reader::scan(std::size_t place, const std::string& pattern, const char* type,
-                       const std::function<void(const std::vector<std::string>&)>& found)
-{
-    std::string cursor = "0";
-    do {
-        const resp_value page = servers_.connection(place).demand(
-            {"SCAN", cursor, "MATCH", pattern, "COUNT", "1000", "TYPE", type});
-        if (page.items.size() != 2)
-            throw refused(servers_.name(place) + " does not answer SCAN like Redis");
-        cursor = page.items[0].text;
-        std::vector<std::string> names;
-        for (const resp_value& each : page.items[1].items) {
-            if (!is_reserved(name_of(each.text)))
-                names.push_back(each.text);
-        }
-        if (!names.empty())
-            found(names);
-    } while (cursor != "0");
 }
 
 void lock_reader::read_strings(const asker& ask, const std::vector<std::string>& names,
@@ -377,144 +352,7 @@ void lock_reader::describe(const asker& ask, std::vector<LockOrWaiter>& of)
     }
 }
 
-/// A client registers at each member, but some members may have lost the record.
-void lock_reader::describe_by_members(std::vector<lock_state>& locks,
-                                      const std::vector<std::size_t>& places,
-                                      std::vector<std::string>& problems)
-{
-    for (const std::size_t place : places) {
-        try {
-            describe(member(place), locks);
-        }
-        catch (const unreachable& failed) {
-            problems.emplace_back(failed.what());
-        }
-    }
-}
-
-// No character of a prefix is special in a pattern.
-lock_list lock_reader::list(const std::string& pattern)
-{
-    refusals_.clear();
-    const std::string keys = servers_.where().prefix + pattern;
-    lock_list all = servers_.is_quorum() ? list_quorum(keys) : list_keys(keys);
-    for (lock_state& each : all.locks)
-        each.name = name_of(each.name);
-    return all;
-}
-
-lock_list lock_reader::list_keys(const std::string& pattern)
-{
-    lock_list all;
-    std::set<std::string> seen; // SCAN may name a key twice
-    const auto fresh = [&](const std::vector<std::string>& names) {
-        std::vector<std::string> some;
-        std::copy_if(names.begin(), names.end(), std::back_inserter(some),
-                     [&](const std::string& name) { return seen.insert(name).second; });
-        return some;
-    };
-    const std::size_t count = servers_.size();
-    for (std::size_t place = 0; place < count; ++place) {
-        try {
-            scan(place, pattern, "string", [&](const std::vector<std::string>& names) {
-                read_strings(all_of_them(), fresh(names), all.locks);
-            });
-            scan(place, pattern, "hash", [&](const std::vector<std::string>& names) {
-                read_hashes(all_of_them(), fresh(names), all.locks);
-            });
-        }
-        catch (const unreachable& failed) {
-            all.problems.emplace_back(failed.what());
-        }
-        catch (const refused& failed) {
-            all.problems.emplace_back(failed.what());
-        }
-    }
-    try {
-        describe(all_of_them(), all.locks);
-    }
-    catch (const unreachable& failed) {
-        all.problems.emplace_back(failed.what());
-    }
-    all.complete = all.problems.empty();
-    tell_refusals(all);
-    std::sort(all.locks.begin(), all.locks.end(), by_name);
-    return all;
-}
-
-std::size_t lock_reader::quorum() const
-{
-    return servers_.where().quorum != 0 ? servers_.where().quorum : servers_.size() / 2 + 1;
-}
-
-lock_list lock_reader::list_quorum(const std::string& pattern)
-{
-    lock_list all;
-    std::vector<std::vector<lock_state>> seen;
-    std::vector<std::size_t> there;
-    for (std::size_t place = 0; place < servers_.size(); ++place) {
-        try {
-            std::vector<lock_state> found;
-            scan(place, pattern, "string", [&](const std::vector<std::string>& names) {
-                read_strings(member(place), names, found);
-            });
-            seen.push_back(std::move(found));
-            there.push_back(place);
-        }
-        catch (const unreachable& failed) {
-            all.problems.emplace_back(failed.what());
-        }
-        catch (const refused& failed) {
-            all.problems.emplace_back(failed.what());
-        }
-    }
-    all.complete = seen.size() >= quorum();
-    all.locks = merge(seen);
-    describe_by_members(all.locks, there, all.problems);
-    tell_refusals(all);
-    return all;
-}
-
-/// Returns, for each name, the owner that most members have.
-std::vector<lock_state> lock_reader::merge(const std::vector<std::vector<lock_state>>& seen)
-{
-    struct votes
-    {
-        lock_state lock;
-        std::vector<milliseconds> lives;
-    };
-    std::map<std::string, std::map<std::string, votes>> by_owner;
-    for (const auto& of_member : seen) {
-        std::set<std::string> names; // SCAN may name a key twice
-        for (const lock_state& lock : of_member) {
-            if (!names.insert(lock.name).second || lock.kind != lock_kind::quorum)
-                continue;
-            votes& all = by_owner[lock.name][lock.owner];
-            const std::size_t waiters = std::max(all.lock.waiters, lock.waiters);
-            const auto fence = std::max(all.lock.fence_at_most, lock.fence_at_most);
-            all.lock = lock;
-            all.lock.waiters = waiters;
-            all.lock.fence_at_most = fence;
-            all.lives.push_back(lock.left.value_or(milliseconds::max()));
-        }
-    }
-    std::vector<lock_state> merged;
-    for (auto& [name, owners] : by_owner) {
-        auto best = owners.begin();
-        for (auto each = owners.begin(); each != owners.end(); ++each) {
-            if (each->second.lives.size() > best->second.lives.size())
-                best = each;
-        }
-        auto& [lock, lives] = best->second;
-        lock.members = lives.size();
-        lock.of = servers_.size();
-        // The lock is held while a quorum of the members has it.
-        std::sort(lives.rbegin(), lives.rend());
-        lock.left = lives[std::min(quorum(), lives.size()) - 1];
-        merged.push_back(std::move(lock));
-    }
-    return merged;
-}
+template void lock_reader::describe(const asker&, std::vector<lock_state>&);
 
 std::optional<lock_state> lock_reader::look(const std::string& name)
 {

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_TOOL_REDIS_LOCK_READER_HPP
 #define LEASEHOLD_TOOL_REDIS_LOCK_READER_HPP
 
+#include "key_scan.hpp"
 #include "locks/lock_admin.hpp"
 #include "server/servers.hpp"
 
@@ -10,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,15 @@ public:
     /// @param pattern A pattern of `SCAN`.
     /// @throws interrupted
     [[nodiscard]] lock_list list(const std::string& pattern);
+
+    /// Reads locks again that were read before.
+    /// @throws interrupted
+    [[nodiscard]] lock_list read_again(const std::vector<lock_state>& known);
+
+    /// Reads the locks among the next keys of a scan.
+    /// @param known The names of locks to leave out.
+    /// @throws unreachable, refused, interrupted
+    [[nodiscard]] lock_list read_page(key_scan& from, const std::set<std::string>& known);
 
     /// Reads all details of a lock. Returns no value if it is free.
     /// @throws unreachable, refused, usage_error (it is not a lock)
@@ -48,8 +59,11 @@ private:
     [[nodiscard]] command_words info_question(const std::string& client) const;
     // In these functions, the name of each lock is its key.
     [[nodiscard]] std::optional<lock_state> find(const std::string& key);
-    void scan(std::size_t place, const std::string& pattern, const char* type,
-              const std::function<void(const std::vector<std::string>&)>& found);
+    [[nodiscard]] lock_list finished(lock_list of) const;
+    void read_page(key_scan& from, std::vector<lock_state>& to,
+                   const std::function<bool(const std::string&)>& is_wanted);
+    static void read_in_parts(const std::vector<std::string>& keys,
+                              const std::function<void(const std::vector<std::string>&)>& read);
     void read_strings(const asker& ask, const std::vector<std::string>& names,
                       std::vector<lock_state>& to, bool external = false);
     void read_hashes(const asker& ask, const std::vector<std::string>& names,
@@ -66,8 +80,14 @@ private:
     void describe(const asker& ask, std::vector<LockOrWaiter>& of);
     void describe_by_members(std::vector<lock_state>& locks, const std::vector<std::size_t>& places,
                              std::vector<std::string>& problems);
-    [[nodiscard]] lock_list list_keys(const std::string& pattern);
-    [[nodiscard]] lock_list list_quorum(const std::string& pattern);
+    static void keep_details(const std::vector<lock_state>& known, std::vector<lock_state>& to);
+    void list_keys(const std::string& pattern, lock_list& all);
+    void read_keys(const std::vector<lock_state>& known, lock_list& all);
+    void list_quorum(const std::string& pattern, lock_list& all);
+    void read_at_members(const std::vector<lock_state>& known, lock_list& all);
+    void at_members(
+        lock_list& all, const std::vector<lock_state>& known,
+        const std::function<void(std::size_t place, std::vector<lock_state>& found)>& read);
     [[nodiscard]] std::vector<lock_state> merge(const std::vector<std::vector<lock_state>>& seen);
     [[nodiscard]] std::size_t quorum() const;
 

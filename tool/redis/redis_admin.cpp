@@ -3,6 +3,7 @@
 #include "command_line.hpp"
 #include "lock_breaker.hpp"
 #include "lock_reader.hpp"
+#include "lock_sweep.hpp"
 #include "server/servers.hpp"
 
 #include <optional>
@@ -19,19 +20,17 @@ public:
 
     lock_list list(const std::string& pattern) override
     {
-        try {
-            lock_list seen = lock_reader(all()).list(pattern);
-            // Another server may be the master now.
-            if (!seen.problems.empty() && !all().is_quorum())
-                servers_.reset();
-            return seen;
-        }
-        catch (const unreachable& failed) {
-            return {{}, {failed.what()}, false};
-        }
-        catch (const refused& failed) {
-            return {{}, {failed.what()}, false};
-        }
+        return read([&](servers& where) { return lock_reader(where).list(pattern); });
+    }
+
+    lock_list list_again(const std::string& pattern, std::chrono::nanoseconds limit) override
+    {
+        if (sweep_)
+            return read([&](servers& where) { return sweep_->next(where, limit); });
+        lock_list first = list(pattern);
+        if (first.complete)
+            sweep_.emplace(pattern, first.locks);
+        return first;
     }
 
     std::optional<lock_state> look(const std::string& name) override
@@ -41,9 +40,7 @@ public:
             return lock_reader(all()).look(name);
         }
         catch (const unreachable&) {
-            // Another server may be the master now.
-            if (servers_ && !servers_->is_quorum())
-                servers_.reset();
+            find_servers_again();
             throw;
         }
     }
@@ -55,6 +52,32 @@ public:
     }
 
 private:
+    template <class Read>
+    lock_list read(Read from)
+    {
+        try {
+            lock_list seen = from(all());
+            if (!seen.problems.empty())
+                find_servers_again();
+            return seen;
+        }
+        catch (const unreachable& failed) {
+            find_servers_again();
+            return {{}, {failed.what()}, false};
+        }
+        catch (const refused& failed) {
+            find_servers_again();
+            return {{}, {failed.what()}, false};
+        }
+    }
+
+    /// Another server may be the master now.
+    void find_servers_again()
+    {
+        if (servers_ && !servers_->is_quorum())
+            servers_.reset();
+    }
+
     static void check(const std::string& name)
     {
         if (is_reserved(name))
@@ -66,6 +89,7 @@ private:
     boost::asio::io_context& context_;
     const redis_config where_;
     std::optional<servers> servers_;
+    std::optional<lock_sweep> sweep_;
 };
 
 } // namespace

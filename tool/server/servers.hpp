@@ -42,6 +42,10 @@ public:
     /// @throws unreachable, refused
     [[nodiscard]] server_connection& connection(std::size_t place);
 
+    /// The server that has the key. Not for a quorum.
+    /// @throws refused No node of the cluster serves its slot.
+    [[nodiscard]] std::size_t place_of(std::string_view key) const;
+
     /// A command, and the key that determines its server.
     struct keyed_command
     {
@@ -70,7 +74,6 @@ private:
         std::optional<server_connection> connection{};
     };
 
-    [[nodiscard]] std::size_t place_of(std::string_view key) const;
     [[nodiscard]] std::size_t place_at(const redis_config::address& at);
     [[nodiscard]] resp_value follow(const keyed_command& command, std::size_t place,
                                     resp_value answer);

@@ -30,6 +30,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// The part of the interval in which new locks are searched.
+constexpr int search_share = 10;
+
 constexpr char watch_about[] =
     R"(Shows changes of locks until INT, TERM or HUP. On a terminal it shows a table.
 Otherwise it prints a line for each lock that is held, taken, passed to another
@@ -61,6 +64,7 @@ public:
     int run(const command_line::words& given) override;
 
 private:
+    lock_list next(lock_admin& locks) { return locks.list_again(names_, pause_ / search_share); }
     void show(const lock_list& seen);
     void print_changes(const lock_list& seen);
 
@@ -85,12 +89,12 @@ int watch_command::run(const command_line::words& given)
     std::signal(SIGPIPE, SIG_IGN);
     try {
         const std::unique_ptr<lock_admin> locks = open();
-        lock_list seen = locks->list(names_);
+        lock_list seen = next(*locks);
         if (!seen.complete && seen.locks.empty() && !seen.problems.empty())
             throw unreachable(seen.problems.front()); // a wrong URL is reported at once
         if (!json() && writes_to_terminal())
             screen_.emplace();
-        for (;; seen = locks->list(names_)) {
+        for (;; seen = next(*locks)) {
             screen_ ? show(seen) : print_changes(seen);
             rest(context_, pause_);
         }
