@@ -40,6 +40,8 @@ BOOST_DATA_TEST_CASE(output_that_cannot_be_written_is_an_error_of_every_command,
         {"inspect", "--json", "nothing"},
         {"watch"},
         {"watch", "--json"},
+        {"trace", "stock"},
+        {"trace", "--json", "stock"},
         {"doctor", "--apart", "1ms"},
         {"doctor", "--apart", "1ms", "--json"},
         {"bench", "--time", "1ms"},
@@ -50,7 +52,8 @@ BOOST_DATA_TEST_CASE(output_that_cannot_be_written_is_an_error_of_every_command,
         {"describe", "zsh"},
         {"describe", "fish"},
     };
-    for (const char* const name : {"run", "ls", "inspect", "watch", "break", "doctor", "bench"})
+    for (const char* const name :
+         {"run", "ls", "inspect", "watch", "trace", "break", "doctor", "bench"})
         all.push_back({name, "--help"});
     const std::string error = output == std::string(">&-") ? "Bad file descriptor"
                                                            : "No space left on device";

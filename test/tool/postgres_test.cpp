@@ -223,6 +223,36 @@ BOOST_AUTO_TEST_CASE(watch_reports_changes_and_an_unreachable_server)
     BOOST_TEST(watching->wait(20s).code == 0);
 }
 
+BOOST_AUTO_TEST_CASE(trace_follows_a_lock_from_one_holder_to_the_next)
+{
+    install();
+    const auto one = client();
+    const auto two = client();
+    lease held = take(*one, "stock");
+    const auto tracing = start({"trace", "--every", "10ms", "--until-free", "stock"}, url);
+    const auto expect = [&](const std::string& event) {
+        const auto limit = std::chrono::steady_clock::now() + 30s;
+        for (;;) {
+            const auto line = tracing->read_line(30s);
+            BOOST_TEST_REQUIRE(line.has_value(), "no " << event << ": " << said());
+            if (line->find(event) != std::string::npos)
+                return;
+            BOOST_TEST_REQUIRE((line->find(" renewed ") != std::string::npos), *line);
+            BOOST_TEST_REQUIRE((std::chrono::steady_clock::now() < limit), "no " << event);
+        }
+    };
+    expect(" held stock by " + one->locks().id());
+    auto waiting = two->start_lock("stock", long_lease());
+    expect(" queued stock by " + two->locks().id() + " (");
+    BOOST_TEST(!one->release(std::move(held)));
+    expect(" passed stock from " + one->locks().id() + ", held for ");
+    taken next = get(waiting);
+    BOOST_TEST(!next.code);
+    BOOST_TEST(!two->release(std::move(next.held)));
+    expect(" freed stock by " + two->locks().id());
+    BOOST_TEST(finish(*tracing).code == 0);
+}
+
 BOOST_AUTO_TEST_CASE(application_without_the_right_is_refused)
 {
     install();

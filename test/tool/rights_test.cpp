@@ -159,7 +159,8 @@ struct fixture : tool_runs
         const ran watched = finish(*watching);
         return seen && watched.code == 0 && watched.said.empty() &&
                is_whole(run({"ls", "orders:*"}, url)) &&
-               is_whole(run({"inspect", "orders:1"}, url));
+               is_whole(run({"inspect", "orders:1"}, url)) &&
+               is_whole(run({"trace", "--for", "100ms", "orders:1"}, url));
     }
 
     /// Breaks the lock, and then the lock of its waiter.

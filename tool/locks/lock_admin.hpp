@@ -55,9 +55,9 @@ public:
     /// @throws interrupted
     [[nodiscard]] virtual lock_list list(const std::string& pattern) = 0;
 
-    /// The same for a caller that lists the locks repeatedly, with one pattern. Once it has returned
-    /// a complete list, it may look for new locks for at most `limit`, and return each of them
-    /// later.
+    /// The same for a caller that lists the locks repeatedly, with one pattern. Once it has
+    /// returned a complete list, it may look for new locks for at most `limit`, and return each of
+    /// them later.
     /// @throws interrupted
     [[nodiscard]] virtual lock_list list_again(const std::string& pattern,
                                                std::chrono::nanoseconds limit)

@@ -92,9 +92,9 @@ lock_list lock_reader::read_page(key_scan& from, const std::set<std::string>& kn
 lock_list lock_reader::finished(lock_list of) const
 {
     tell_refusals(of);
-    std::sort(of.locks.begin(), of.locks.end(), [](const lock_state& left, const lock_state& right) {
-        return left.name < right.name;
-    });
+    std::sort(
+        of.locks.begin(), of.locks.end(),
+        [](const lock_state& left, const lock_state& right) { return left.name < right.name; });
     for (lock_state& each : of.locks)
         each.name = name_of(each.name);
     return of;

@@ -41,8 +41,9 @@ lock_list lock_sweep::next(servers& where, std::chrono::nanoseconds limit)
         }
         goes_on = advance(where);
     } while (goes_on && std::chrono::steady_clock::now() < end);
-    std::sort(all.locks.begin(), all.locks.end(),
-              [](const lock_state& left, const lock_state& right) { return left.name < right.name; });
+    std::sort(
+        all.locks.begin(), all.locks.end(),
+        [](const lock_state& left, const lock_state& right) { return left.name < right.name; });
     known_ = all.locks;
     return all;
 }

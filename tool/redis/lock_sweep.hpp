@@ -2,8 +2,8 @@
 #define LEASEHOLD_TOOL_REDIS_LOCK_SWEEP_HPP
 
 #include "key_scan.hpp"
-#include "locks/lock_admin.hpp"
 #include "lock_reader.hpp"
+#include "locks/lock_admin.hpp"
 #include "server/servers.hpp"
 
 #include <chrono>

@@ -187,15 +187,15 @@ void append_command(const command_words& words, std::string& to)
 std::optional<resp_value> resp_reader::next()
 {
     for (;;) {
-        parser parsing(bytes_);
+        parser parsing(std::string_view(bytes_).substr(begin_));
         auto value = parsing.read();
         if (!value) {
-            if (bytes_.size() > largest_answer)
+            if (bytes_.size() - begin_ > largest_answer)
                 throw resp_error("a reply is too large");
             return std::nullopt;
         }
         const bool push = parsing.is_push();
-        bytes_.erase(0, bytes_.size() - parsing.rest().size());
+        begin_ = bytes_.size() - parsing.rest().size();
         if (!push)
             return value;
     }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // Commands to a Redis server and its replies, in RESP3.
@@ -59,7 +60,7 @@ void append_command(const command_words& words, std::string& to);
 class resp_reader
 {
 public:
-    void add(std::string_view bytes) { bytes_.append(bytes); }
+    void add(std::string_view bytes) { bytes_.erase(0, std::exchange(begin_, 0)).append(bytes); }
 
     /// Returns the next complete reply, or nothing. Skips messages of channels.
     /// @throws resp_error
@@ -67,6 +68,7 @@ public:
 
 private:
     std::string bytes_;
+    std::size_t begin_ = 0; ///< The bytes before it were returned.
 };
 
 } // namespace leasehold::tool

@@ -135,7 +135,7 @@ void lock_tracer::begin_holder(kind what, const lock_state& now)
         made.waited = between(found->second.since, when_.end);
         queue_.erase(found);
     }
-    holder_ = held_lock{without_queue(now), when_.end, !last_, deadline_of(now), now.members};
+    holder_ = held_lock{*made.lock, when_.end, !last_, deadline_of(now), now.members};
     free_since_.reset();
 }
 
