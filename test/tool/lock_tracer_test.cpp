@@ -211,15 +211,15 @@ BOOST_AUTO_TEST_CASE(minority_of_a_quorum_holds_nothing)
     lock.members = 1;
     BOOST_TEST(take(0ms, lock) == "free stock");
     lock.members = 2;
-    BOOST_TEST(take(1ms, lock) == "taken stock by 5e0f8c21, 2 of 3 members have it, 15.0s left");
+    BOOST_TEST(take(1ms, lock) == "taken stock by 5e0f8c21, at 2 of 3 members, 15.0s left");
     lock.members = 3;
     BOOST_TEST(take(2ms, lock) == ""); // perhaps in the middle of a change
-    BOOST_TEST(take(3ms, lock) == "members stock by 5e0f8c21, 3 of 3 members have it");
+    BOOST_TEST(take(3ms, lock) == "members stock by 5e0f8c21, at 3 of 3 members");
     lock.waiters = 2;
     BOOST_TEST(take(4ms, lock) == "waiters stock: 2");
     lock.members = 1;
     BOOST_TEST(take(10ms, lock) ==
-               "freed stock by 5e0f8c21, held for 9ms, 1 of 3 members have it, fence at most 42");
+               "freed stock by 5e0f8c21, held for 9ms, at 1 of 3 members, fence at most 42");
 }
 
 BOOST_AUTO_TEST_CASE(event_is_an_object_of_json)

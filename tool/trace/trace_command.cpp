@@ -58,11 +58,11 @@ owner holds. It changes nothing. --html draws the trace.
   silent, heard    see 'leasehold ls --help'
   unreachable, reachable  the server cannot be read; it can be read again
 
-The locks are read at each interval. What happens between two reads is not seen,
-and cannot be counted: fencing tokens are granted in blocks, and one counter may
-serve many locks. So they do not show how many holders were in between. A lock
+The locks are read at each interval. Changes between two reads are not seen, and
+cannot be counted: fencing tokens are granted in blocks, and one counter may
+serve many locks, so they do not give the number of holders in between. A lock
 that passes between waiters of one client, without the server, keeps its owner.
-A line has the time of the read that saw the change. If the read before it was
+A line has the time of the read that saw the change. If the previous read was
 much earlier, its time follows. A fencing token is shown as an upper bound. It
 is unknown at the first read of a holder, which may draw its token afterwards.
 )";

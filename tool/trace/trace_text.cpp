@@ -50,8 +50,8 @@ std::string bound_text(const lock_state& lock)
 std::string members_text(const lock_state& lock)
 {
     return lock.of == 0 ? std::string()
-                        : ", " + std::to_string(lock.members) + " of " + std::to_string(lock.of) +
-                              " members have it";
+                        : ", at " + std::to_string(lock.members) + " of " +
+                              std::to_string(lock.of) + " members";
 }
 
 std::string left_text(const lock_state& lock)
