@@ -4,6 +4,7 @@
 #include "report/timeline.hpp"
 
 #include <iostream>
+#include <string>
 
 int main(int count, char** words)
 {
@@ -25,5 +26,10 @@ int main(int count, char** words)
     all.end_bar(all.begin_bar(server, 1, look::fault, "slow", "slow"), 2);
     all.end_bar(all.begin_bar(lane, 3, look::stopped, "stopped", "stopped"), 3.25);
     all.end_bar(all.begin_bar(server, 1.5, look::lock, "4711", "taken"), 2.5);
+    const auto waiting = all.begin_bar(all.lane(std::string(40, 'l')), 2, look::waiting, "waits",
+                                       "");
+    all.end_bar(waiting, 3);
+    all.set_label(waiting, "has waited");
+    all.end_at(4.5);
     leasehold::report::write_page_file(words[1], all.to_json());
 }

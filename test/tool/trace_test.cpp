@@ -220,6 +220,20 @@ BOOST_AUTO_TEST_CASE(lock_of_another_library_is_traced)
     BOOST_TEST(end().code == 0);
 }
 
+BOOST_AUTO_TEST_CASE(key_that_becomes_another_type_does_not_end_a_trace)
+{
+    const temporary_directory directory;
+    begin({"--html", directory.file("trace.html"), "stock"});
+    next(" free stock");
+    auto store = raw();
+    store.done({"RPUSH", "stock", "a"});
+    next(" unreachable stock: KEY 'stock' is a list; it must be a lock");
+    store.done({"DEL", "stock"});
+    next(" reachable stock");
+    BOOST_TEST(end().code == 0);
+    BOOST_TEST(std::ifstream(directory.file("trace.html")).good());
+}
+
 BOOST_AUTO_TEST_CASE(wrong_arguments_of_a_trace_are_refused)
 {
     auto store = raw();

@@ -56,7 +56,8 @@ owner holds. It changes nothing. --html draws the trace.
   waiters          the number of waiters, where they are in no queue
   members          the number of members of a quorum that have the lock
   silent, heard    see 'leasehold ls --help'
-  unreachable, reachable  the server cannot be read; it can be read again
+  unreachable, reachable  the lock cannot be read, usually because its server is
+                   down; it can be read again
 
 The locks are read at each interval. Changes between two reads are not seen, and
 cannot be counted: fencing tokens are granted in blocks, and one counter may
@@ -209,6 +210,9 @@ void trace_command::read(lock_admin& locks, lock_tracer& of, const std::string& 
         failed(error);
     }
     catch (const refused& error) {
+        failed(error);
+    }
+    catch (const usage_error& error) { // the key is not a lock any more
         failed(error);
     }
 }
