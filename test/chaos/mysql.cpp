@@ -28,7 +28,9 @@ public:
         const mysql_rows rows = own_.connect().run(
             "select concat('lock ', name) as what from leasehold_lock where owner is not null "
             "and expires > unix_timestamp(sysdate(6)) * 1000000 "
-            "union all select concat('session ', id) from information_schema.processlist where " +
+            "union all select concat('session ', id, ', ', command, ' for ', time, ' s, ', "
+            "coalesce(state, ''), ': ', left(coalesce(info, ''), 60)) "
+            "from information_schema.processlist where " +
             std::string(is_of_client));
         for (std::size_t i = 0; i < rows.size(); ++i)
             all.push_back(rows.bytes("what", i));
@@ -73,7 +75,8 @@ private:
         locking_->run("lock tables leasehold_lock write");
     }
 
-    mysql_database own_;
+    // Keeps each commit when the server is killed.
+    mysql_database own_{{"innodb-flush-log-at-trx-commit=2"}};
     std::unique_ptr<mysql_connection> locking_;
 };
 

@@ -291,6 +291,9 @@ void request_router::send(const request_ptr& one, master_node& to)
             next.budget -= spent;
             asked.next = &next;
         }
+        // Its acquire may have been sent to this node only now.
+        if (to.replicas)
+            to.replicas->leaving(asked.owner, asked.entry);
         to.way->release(
             asked,
             [self, one](error_code code, release_reply reply) {

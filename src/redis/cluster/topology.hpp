@@ -8,6 +8,7 @@
 #include <leasehold/redis_config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ struct topology
     std::vector<redis_config::address> masters; ///< The masters that serve slots.
     std::vector<range> ranges;
     std::vector<redis_config::address> others; ///< Replicas, which know the topology, too.
+    /// `cluster_current_epoch` of the node: rises with each failover, and each slot that moves. 0:
+    /// unknown.
+    std::uint64_t epoch = 0;
 };
 
 /// The client's address for an address that a cluster announces.

@@ -4,6 +4,7 @@
 #include "redis/protocol/reply.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <utility>
 
@@ -13,14 +14,25 @@ namespace {
 // Then another node is queried. A node that hangs is queried again with the next question.
 constexpr std::chrono::milliseconds node_patience{1'000};
 
+/// The number behind a word; 0: there is none.
+std::uint64_t number_after(std::string_view word, std::string_view text) noexcept
+{
+    std::uint64_t number = 0;
+    if (const auto at = text.find(word); at != text.npos)
+        std::from_chars(text.data() + at + word.size(), text.data() + text.size(), number);
+    return number;
+}
+
 } // namespace
 
 topology_question::topology_question(const redis_config& settings,
                                      std::shared_ptr<environment> from,
-                                     std::vector<redis_config::address> nodes, listener callbacks)
+                                     std::vector<redis_config::address> nodes,
+                                     std::uint64_t epoch, listener callbacks)
     : settings_(settings),
       from_(std::move(from)),
       nodes_(std::move(nodes)),
+      known_epoch_(epoch),
       callbacks_(std::move(callbacks)),
       why_(errc::store_unavailable),
       time_(from_->make_time())
@@ -55,6 +67,8 @@ void topology_question::drop() noexcept
 void topology_question::ask_next()
 {
     if (next_ == nodes_.size()) {
+        if (outdated_) // the cluster may have been made anew
+            return found(*std::exchange(outdated_, std::nullopt));
         const auto done = std::move(callbacks_.failed);
         close();
         if (said_.empty()) {
@@ -106,6 +120,7 @@ void topology_question::on_state(const reply_tree& said)
     if (said.error().empty() &&
         said.root().text().find("cluster_state:fail") != std::string_view::npos)
         return give_up(errc::store_refused, "CLUSTERDOWN the node reports cluster_state:fail");
+    epoch_ = number_after("cluster_current_epoch:", said.root().text());
     ask_map(true);
 }
 
@@ -129,14 +144,23 @@ void topology_question::on_answer(bool shards, const reply_tree& answer)
                        answer.error());
     const redis_config::address& asked = nodes_[next_ - 1];
     const address_reading reached(settings_);
-    const auto found = shards ? read_shards(answer, asked, reached)
-                              : read_slots(answer, asked, reached);
-    if (!found) // it has not met the others yet, or has been removed
+    auto map = shards ? read_shards(answer, asked, reached) : read_slots(answer, asked, reached);
+    if (!map) // it has not met the others yet, or has been removed
         return give_up(errc::store_refused, "the node knows of no slot who serves it");
+    map->epoch = epoch_;
+    if (epoch_ == 0 || epoch_ >= known_epoch_)
+        return found(std::move(*map));
+    if (!outdated_ || outdated_->epoch < epoch_)
+        outdated_ = std::move(map);
+    give_up(errc::store_refused, "the node has an outdated map");
+}
+
+void topology_question::found(topology map)
+{
     const auto done = std::move(callbacks_.found);
     const auto self = shared_from_this();
     close();
-    done(*found);
+    done(map);
 }
 
 void topology_question::on_lost(error_code why, std::string_view said)

@@ -8,8 +8,11 @@
 
 #include <leasehold/redis_config.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -34,8 +37,11 @@ public:
     };
 
     /// @param nodes Not empty.
+    /// @param epoch The `topology::epoch` that is known. The map of a node with an older one, for
+    ///     example of a replica that was restarted, is used only if no other node answers.
     topology_question(const redis_config& settings, std::shared_ptr<environment> from,
-                      std::vector<redis_config::address> nodes, listener callbacks);
+                      std::vector<redis_config::address> nodes, std::uint64_t epoch,
+                      listener callbacks);
 
     void open(const asio::any_io_executor& strand);
     void close() noexcept;
@@ -54,12 +60,16 @@ private:
     void on_state(const reply_tree& said);
     void ask_map(bool shards);
     void on_answer(bool shards, const reply_tree& answer);
+    void found(topology map);
     void give_up(error_code why, std::string_view said);
 
     const redis_config settings_;
     const std::shared_ptr<environment> from_;
     const std::vector<redis_config::address> nodes_;
-    std::size_t next_ = 0; ///< The index of the node after the current one.
+    const std::uint64_t known_epoch_;
+    std::size_t next_ = 0;    ///< The index of the node after the current one.
+    std::uint64_t epoch_ = 0; ///< Of the current node; 0: unknown.
+    std::optional<topology> outdated_;
     listener callbacks_;
     error_code why_;
     std::string said_;

@@ -65,7 +65,7 @@ void topology_refresh::ask(const slot_map& map, clock::time_point now,
     if (has(mutant::map_without_pause))
         next_ = now;
     question_ = std::make_shared<topology_question>(settings_, from_, candidates(map),
-                                                    std::move(callbacks));
+                                                    epoch_, std::move(callbacks));
     question_->open(strand);
 }
 
@@ -74,6 +74,7 @@ void topology_refresh::answered(const topology& found)
     question_.reset();
     known_ = true;
     others_ = found.others;
+    epoch_ = found.epoch;
 }
 
 void topology_refresh::failed()

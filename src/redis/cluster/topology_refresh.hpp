@@ -11,6 +11,7 @@
 #include <leasehold/redis_config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -59,6 +60,7 @@ private:
     std::shared_ptr<topology_question> question_; ///< The outstanding question.
     bool wanted_ = false;
     bool known_ = false;
+    std::uint64_t epoch_ = 0; ///< Of the last topology.
     std::optional<redis_config::address> up_to_date_;
     clock::time_point next_{};
     std::vector<redis_config::address> others_; ///< Replicas, which know it as well.

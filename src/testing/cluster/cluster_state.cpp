@@ -196,6 +196,7 @@ void cluster_state::promote(cluster_node& which, clock::time_point last_write_se
     next.redis.data = std::exchange(old.redis.data, keyspace());
     next.keep_all();
     truth_.masters[which.shard] = which.number;
+    ++truth_.epoch;
     before.follows = false;
     failed_from_[which.shard] = clock::time_point::max();
     next.line("IS MASTER now, " + std::to_string(changed.size()) + " changes are lost");

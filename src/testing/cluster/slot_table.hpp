@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -44,6 +45,7 @@ struct slot_table
 
     void move(slot_number slot, std::size_t shard)
     {
+        ++epoch;
         if (first_shard_of(slot) == shard)
             moved.erase(slot);
         else
@@ -76,8 +78,12 @@ struct slot_table
         return all;
     }
 
-    friend bool operator==(const slot_table&, const slot_table&) = default;
+    friend bool operator==(const slot_table& a, const slot_table& b)
+    {
+        return a.masters == b.masters && a.moved == b.moved;
+    }
 
+    std::uint64_t epoch = 1; ///< The number of changes; each node knows the largest it has seen.
     std::vector<std::size_t> masters;         ///< Of each shard.
     std::map<slot_number, std::size_t> moved; ///< Slots that are not at their initial shard.
 };
