@@ -30,5 +30,8 @@
 #if defined(LEASEHOLD_HAS_REDIS)
 #include <leasehold/redis.hpp>
 #endif
+#if defined(LEASEHOLD_HAS_ZOOKEEPER)
+#include <leasehold/zookeeper.hpp>
+#endif
 
 #endif

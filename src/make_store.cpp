@@ -70,6 +70,11 @@ scheme_table& the_table()
                               "', must include <leasehold/postgres.hpp> and link "
                               "leasehold::postgres, which the CMake option LEASEHOLD_POSTGRES "
                               "builds with libpq (Debian: libpq-dev)"));
+    if (parts.scheme == "zookeeper")
+        throw boost::system::system_error(
+            errc::not_supported, "scheme is 'zookeeper', must include <leasehold/zookeeper.hpp> "
+                                 "and link leasehold::zookeeper, which the CMake option "
+                                 "LEASEHOLD_ZOOKEEPER builds");
     if (!parts.has_authority) // also "host:port"
         detail::refuse_url("URL has no scheme, must begin with one and a colon: " + table.names());
     detail::refuse_url("scheme", parts.scheme, table.names());

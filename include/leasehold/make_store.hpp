@@ -15,6 +15,8 @@ namespace leasehold {
 ///  - `redis:` and the other schemes of `redis_config`: include `<leasehold/redis.hpp>`.
 ///  - `postgres:` and `postgresql:`, see `postgres_config`: include `<leasehold/postgres.hpp>` and
 ///    link `leasehold::postgres`.
+///  - `zookeeper:`, see `zookeeper_config`: include `<leasehold/zookeeper.hpp>` and link
+///    `leasehold::zookeeper`.
 ///  - a scheme that the program has registered.
 /// @throws boost::system::system_error `errc::invalid_url`; `what()` names the wrong part, its
 ///     value and the allowed values. It never contains a password. `errc::not_supported` if the

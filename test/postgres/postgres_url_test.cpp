@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "postgres/protocol/errors.hpp"
-#include "sql/protocol/info_text.hpp"
+#include "base/info_text.hpp"
 
 #include <leasehold/error.hpp>
 #include <leasehold/postgres.hpp>
@@ -175,8 +175,8 @@ BOOST_AUTO_TEST_CASE(description_of_a_client_survives_its_text)
                      .version = "0.2.0",
                      .pid = 4711,
                      .since = std::chrono::sys_time<std::chrono::milliseconds>(1790000000123ms)};
-    const std::string text = sql_store::text_of(info);
-    BOOST_TEST((sql_store::read_info(text) == info));
+    const std::string text = detail::text_of(info);
+    BOOST_TEST((detail::read_info(text) == info));
     for (const char* malformed : {"", "host", "%", "host=a&host=b", "pid=x&since=-1"})
-        BOOST_TEST(sql_store::read_info(malformed).pid == 0);
+        BOOST_TEST(detail::read_info(malformed).pid == 0);
 }

@@ -2,6 +2,7 @@
 
 #include "interruption.hpp"
 
+#include "base/tls.hpp"
 #include "redis/config/credentials.hpp"
 #include "redis/connection/settings.hpp"
 #include "redis/protocol/reply.hpp"
@@ -191,7 +192,7 @@ struct server_connection::state
     {
         tls.emplace(tls_context(settings, host, other_host));
         stream.emplace(socket, *tls);
-        redis_store::ask_for_name(stream->native_handle(), host);
+        detail::ask_for_name(stream->native_handle(), host);
         const outcome ended = wait_for([&](const handler& then) {
             stream->async_handshake(asio::ssl::stream_base::client, then);
         });

@@ -3,7 +3,7 @@
 #include "database.hpp"
 #include "failures.hpp"
 
-#include "sql/protocol/info_text.hpp"
+#include "base/info_text.hpp"
 
 #include <leasehold/diagnostics.hpp>
 
@@ -30,7 +30,7 @@ lock_state read_lock(const row_reader& row, lock_kind kind)
     lock.fence_at_most = static_cast<std::uint64_t>(row.number(3));
     lock.holds = static_cast<std::size_t>(row.number(4));
     lock.waiters = static_cast<std::size_t>(row.number(5));
-    lock.info = sql_store::read_info(row.bytes(6));
+    lock.info = detail::read_info(row.bytes(6));
     return lock;
 }
 
@@ -40,7 +40,7 @@ lock_waiter read_waiter(const row_reader& row)
     waiter.owner = row.bytes(0);
     waiter.client = holder_name(waiter.owner);
     waiter.there = row.number(1) != 0;
-    waiter.info = sql_store::read_info(row.bytes(2));
+    waiter.info = detail::read_info(row.bytes(2));
     return waiter;
 }
 

@@ -157,6 +157,7 @@ public:
         std::string owner; ///< The owner that may have the grant.
     };
     std::vector<grant> grants;     ///< All `on_grant` calls.
+    std::vector<grant> gone;       ///< All `on_gone` calls.
     int listening = 0;             ///< Number of `on_listening` calls.
     bool listener_misused = false; ///< A call off the strand, inside a call, or after `close`.
 
@@ -192,6 +193,12 @@ private:
     {
         check();
         grants.push_back({std::string(name), std::string(owner)});
+    }
+
+    void on_gone(std::string_view name, std::string_view owner) override
+    {
+        check();
+        gone.push_back({std::string(name), std::string(owner)});
     }
 
     void on_listening(store_partition) override

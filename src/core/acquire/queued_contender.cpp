@@ -238,8 +238,8 @@ void queued_contender::held_by_other(const acquire_reply& reply)
     restless_ = false;
     if (reply.queued && position_ == 0 && queue_.wanted()) {
         // The rest of a grace is no reason for doubt: each heartbeat restarts it, so two polls may
-        // find the same value.
-        const bool doubtful = !reply.grace_registered &&
+        // find the same value. A session has no TTL.
+        const bool doubtful = !reply.grace_registered && !context_.traits().session &&
                               doubt_.of(remaining_, queue_.first()->options.lease_time,
                                         context_.turn_time());
         if (doubtful)

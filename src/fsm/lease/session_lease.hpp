@@ -41,12 +41,14 @@ public:
         : timeout_(timeout), delay_(delay), passed_on_(sent), since_(sent)
     {}
 
-    /// The session has another connection, perhaps to another follower.
-    void reconnected() noexcept
+    /// The session has another connection, perhaps to another follower. The leader has confirmed
+    /// that it lives.
+    /// @param sent When the connection was requested.
+    void reconnected(Time sent) noexcept
     {
         size_ = 0;
         pings_ = {};
-        passed_on_ = since_;
+        passed_on_ = std::max(since_, sent);
     }
 
     /// A ping was answered.

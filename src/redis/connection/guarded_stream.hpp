@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_REDIS_CONNECTION_GUARDED_STREAM_HPP
 #define LEASEHOLD_SRC_REDIS_CONNECTION_GUARDED_STREAM_HPP
 
+#include "base/tls.hpp"
 #include "redis/connection/connect_race.hpp"
 #include "redis/connection/dialer.hpp"
 #include "redis/connection/resp3_guard.hpp"
@@ -329,12 +330,12 @@ private:
                 other_host_ = trusted && !accepted;
                 return accepted;
             });
-        leasehold::redis_store::ask_for_name(stream_.native_handle(), host);
+        leasehold::detail::ask_for_name(stream_.native_handle(), host);
     }
 
     std::string why_not_secured(system::error_code failed)
     {
-        return leasehold::redis_store::tls_failure(stream_.native_handle(), failed, other_host_,
+        return leasehold::detail::tls_failure(stream_.native_handle(), failed, other_host_,
                                                    dials().verifies());
     }
 

@@ -2,16 +2,12 @@
 #define LEASEHOLD_SRC_REDIS_CONNECTION_SETTINGS_HPP
 
 #include <leasehold/detail/export.hpp>
-#include <leasehold/error.hpp>
 #include <leasehold/redis_config.hpp>
 
 #include <boost/asio/ssl/context.hpp>
 #include <boost/redis/config.hpp>
 
-#include <openssl/ssl.h>
-
 #include <chrono>
-#include <string>
 
 namespace leasehold::redis_store {
 
@@ -29,14 +25,6 @@ void limit_sentinels(boost::redis::config& of, std::chrono::milliseconds patienc
 
 /// @throws boost::system::system_error `errc::invalid_option` if a file cannot be read.
 LEASEHOLD_REDIS_EXPORT boost::asio::ssl::context tls_settings(const redis_config& settings);
-
-/// Sends the name of the host with the TLS handshake, for servers that share one address. An
-/// address is no name.
-LEASEHOLD_REDIS_EXPORT void ask_for_name(SSL* stream, const std::string& host);
-
-/// The reason why a TLS handshake failed, as text.
-/// @param other_host The certificate is trusted, but for another host.
-std::string tls_failure(SSL* stream, error_code failed, bool other_host, bool verified);
 
 } // namespace leasehold::redis_store
 

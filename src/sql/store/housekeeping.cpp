@@ -1,7 +1,7 @@
 #include "sql/store/housekeeping.hpp"
 
+#include "base/info_text.hpp"
 #include "base/this_process.hpp"
-#include "sql/protocol/info_text.hpp"
 
 #include <chrono>
 #include <utility>
@@ -26,7 +26,7 @@ housekeeping::housekeeping(const settings& common, std::shared_ptr<commit_queue>
     : retention_(common.fence_retention),
       through_(std::move(through)),
       info_(common.client_info ? detail::this_process() : client_info()),
-      info_text_(text_of(info_)),
+      info_text_(detail::text_of(info_)),
       time_(detail::make_system_time()),
       random_(detail::seed_of(*time_))
 {}

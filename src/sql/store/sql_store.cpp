@@ -1,7 +1,7 @@
 #include "sql/store/sql_store.hpp"
 
+#include "base/info_text.hpp"
 #include "core/async/context_lifetime.hpp"
-#include "sql/protocol/info_text.hpp"
 #include "sql/store/commit_queue.hpp"
 #include "sql/store/housekeeping.hpp"
 #include "sql/store/listening.hpp"
@@ -81,7 +81,7 @@ public:
         parts_->queue->add({.made = {procedure::describe, {std::string(holder)}},
                             .name = {},
                             .waiting = waiting_other{[kept](const auto& text) {
-                                std::move (*kept)(text ? read_info(*text) : client_info());
+                                std::move (*kept)(text ? detail::read_info(*text) : client_info());
                             }}});
     }
 

@@ -95,6 +95,14 @@ void run(store_lab& lab)
     expect(!p.b.listener_misused, "!p.b.listener_misused", "contract_pair", __LINE__);
 }
 
+/// A case of stores whose locks and positions have a TTL of their own.
+template <void (*Body)(pair&)>
+void without_session(pair& p)
+{
+    if (!p.traits.session)
+        Body(p);
+}
+
 } // namespace leasehold::testing::contract
 
 #endif

@@ -35,7 +35,8 @@ void one_owner_at_a_time(pair& p)
     EXPECT(second.reply.remaining <= 10s);
     const auto looked = p.b.acquire(look("lock", "b:1"));
     EXPECT(looked.reply.result == granted_t::held);
-    EXPECT(looked.reply.remaining > 0ms && looked.reply.remaining <= 10s);
+    if (!p.traits.session)
+        EXPECT(looked.reply.remaining > 0ms && looked.reply.remaining <= 10s);
 
     // Two acquisitions of one client are two owners as well.
     EXPECT(p.acquire_by(p.a, "a:2") == granted_t::held);
@@ -120,6 +121,43 @@ void a_lease_expires(pair& p)
     EXPECT(p.release_by(p.b, "b:1") == released_t::freed);
 }
 
+void end_of_a_session_frees_its_locks(pair& p)
+{
+    EXPECT(p.acquire_by(p.a, "a:1") == granted_t::granted);
+    EXPECT(p.a.acquire(again("lock", "a:1", "e")).reply.result == granted_t::granted);
+    EXPECT(p.acquire_by(p.a, "a:2", "another") == granted_t::granted);
+    EXPECT(p.acquire_by(p.b, "b:1") == granted_t::held);
+    p.a.close();
+    p.context.restart();
+    p.context.poll();
+    p.lab.wait_for_ended_clients();
+    EXPECT(p.acquire_by(p.b, "b:1") == granted_t::granted);
+    EXPECT(p.acquire_by(p.b, "b:2", "another") == granted_t::granted);
+}
+
+void lease_of_a_session_is_renewed(pair& p)
+{
+    EXPECT(p.acquire_by(p.a, "a:1") == granted_t::granted);
+    const renewal one[] = {{"lock", "a:1", 24h}};
+    const auto renewed = p.a.renew(one);
+    EXPECT(renewed.reply.results.at(0) == renewal_result::renewed);
+    // No session is as long.
+    EXPECT(renewed.reply.lease.has_value());
+    EXPECT(*renewed.reply.lease > 0ms && *renewed.reply.lease < 24h);
+}
+
+void lost_lock_of_a_session_is_reported(pair& p)
+{
+    EXPECT(p.acquire_by(p.a, "a:1") == granted_t::granted);
+    const renewal one[] = {{"lock", "a:1", 10s}};
+    EXPECT(p.a.renew(one).reply.results.at(0) == renewal_result::renewed);
+    p.lab.erase("lock");
+    p.a.until([&] { return !p.a.gone.empty(); });
+    EXPECT(p.a.gone.size() == 1u);
+    EXPECT(p.a.gone.front().name == "lock" && p.a.gone.front().owner == "a:1");
+    EXPECT(p.release_by(p.a, "a:1") == released_t::not_owner);
+}
+
 void late_acquire_is_rejected(pair& p)
 {
     acquire_request request = take("lock", "a:1");
@@ -133,6 +171,8 @@ void late_acquire_is_rejected(pair& p)
 // A store of several servers may extend the TTL at some of them later, so this waits for it.
 bool is_left(pair& p, const char* name, std::chrono::milliseconds least)
 {
+    if (p.traits.session) // unknown
+        return true;
     for (int tries = 0; tries < 1'000; ++tries) {
         if (p.certain(p.b, look(name, "b:1")).reply.remaining > least)
             return true;
@@ -333,8 +373,13 @@ void after_close_nothing_is_executed_and_all_is_answered(pair& p)
     const auto refused = p.a.release({.name = "lock", .owner = "a:1", .entry = {}});
     EXPECT(refused.code == condition::store_fault);
     EXPECT(p.a.acquire(take("lock", "a:1")).code == condition::store_fault);
-    EXPECT(p.acquire_by(p.b, "b:1") == granted_t::held);
-    p.lab.erase("lock");
+    if (p.traits.session) {
+        p.lab.wait_for_ended_clients();
+    }
+    else {
+        EXPECT(p.acquire_by(p.b, "b:1") == granted_t::held);
+        p.lab.erase("lock");
+    }
     p.acquire_by(p.b, "b:1");
     const std::size_t before = p.a.wakeups.size();
     p.release_by(p.b, "b:1");
@@ -366,6 +411,18 @@ void outstanding_request_is_answered_at_close(pair& p)
         #name, &run<&name, &store_traits::trait>                                                   \
     }
 
+#define CASE_WITH_TTL(name)                                                                        \
+    contract_case                                                                                  \
+    {                                                                                              \
+        #name, &run<&without_session<&name>>                                                       \
+    }
+
+#define QUEUE_CASE_WITH_TTL(name)                                                                  \
+    contract_case                                                                                  \
+    {                                                                                              \
+        #name, &run<&without_session<&with_queue<&name>>, &store_traits::queues>                   \
+    }
+
 #define QUEUE_CASE(name)                                                                           \
     contract_case                                                                                  \
     {                                                                                              \
@@ -379,7 +436,10 @@ constexpr std::array cases{
     CASE(repeated_acquire_counts_once_and_gets_no_fence_of_another_owner),
     CASE(fences_come_in_blocks_that_do_not_overlap),
     CASE(fences_rise_also_when_the_data_is_lost),
-    CASE(a_lease_expires),
+    CASE_WITH_TTL(a_lease_expires),
+    CASE_IF(session, end_of_a_session_frees_its_locks),
+    CASE_IF(session, lease_of_a_session_is_renewed),
+    CASE_IF(session, lost_lock_of_a_session_is_reported),
     CASE_IF(rejects_late, late_acquire_is_rejected),
     CASE(renewal_extends_a_lease_and_never_shortens_it),
     CASE(renewals_are_answered_in_order_and_create_nothing),
@@ -394,11 +454,11 @@ constexpr std::array cases{
     QUEUE_CASE(released_lock_is_granted_to_the_first_waiter),
     QUEUE_CASE(waiter_that_joins_again_keeps_its_position),
     QUEUE_CASE(grant_is_a_claim_until_an_acquire_confirms_it),
-    QUEUE_CASE(unconfirmed_grant_expires),
+    QUEUE_CASE_WITH_TTL(unconfirmed_grant_expires),
     QUEUE_CASE(free_lock_is_granted_to_the_first_waiter_only),
     QUEUE_CASE(waiter_that_left_the_queue_is_not_granted_the_lock),
-    QUEUE_CASE(leaving_waiter_grants_an_expired_lock_to_the_next),
-    QUEUE_CASE(expired_waiter_is_skipped),
+    QUEUE_CASE_WITH_TTL(leaving_waiter_grants_an_expired_lock_to_the_next),
+    QUEUE_CASE_WITH_TTL(expired_waiter_is_skipped),
     QUEUE_CASE(waiter_of_an_ended_client_is_skipped),
     QUEUE_CASE(next_owner_joins_in_the_same_step),
     QUEUE_CASE(next_owner_gets_the_lock_if_the_queue_is_empty),
@@ -413,6 +473,8 @@ constexpr std::array cases{
 };
 
 #undef QUEUE_CASE
+#undef QUEUE_CASE_WITH_TTL
+#undef CASE_WITH_TTL
 #undef CASE_IF
 #undef CASE
 #undef EXPECT

@@ -23,6 +23,7 @@ runs searches()
     return {
         {"the leader pings at even times", {.phase = 0}},
         {"the leader pings at odd times", {.phase = 1}},
+        {"and the client reconnects", {.reconnects = 1}, 1},
     };
 }
 

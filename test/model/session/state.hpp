@@ -8,7 +8,7 @@
 
 // Every state that a session of ZooKeeper can reach whose client is connected to a follower. The
 // connection between follower and leader keeps the order of the messages, and delays them for any
-// time in each direction. Time goes in steps, of which half a tick has two.
+// time in each direction. The client may reconnect to another follower. Time goes in steps, of which half a tick has two.
 namespace leasehold::test::session_model {
 
 inline constexpr std::uint8_t half_tick = 2;
@@ -29,6 +29,7 @@ enum class mistake : std::uint8_t
 
 struct setting
 {
+    std::uint8_t reconnects = 0; ///< The number of times that the client reconnects.
     std::uint8_t phase = 0; ///< When the leader sends its pings.
     mistake wrong = mistake::none;
 };
@@ -51,6 +52,7 @@ enum class message : std::uint8_t
     none,
     question, ///< A request that the leader alone answers.
     write,
+    connection, ///< The session goes on with another connection, which the leader confirms.
 };
 
 /// The client has one ping and one request outstanding at most, and sends one ping in each step.
@@ -72,6 +74,7 @@ struct state
     std::uint8_t pings_after;
     lease::proof proof; ///< Of the outstanding request.
     moment sent;        ///< The time of its sending.
+    std::uint8_t reconnects;
     // The leader.
     moment heard; ///< The last time that it heard of the session.
 };

@@ -37,7 +37,9 @@ public:
 private:
     void pings()
     {
-        if (from_.ping == 0 && from_.pinged < from_.now)
+        const bool connects = from_.request == message::connection ||
+                              from_.reply == message::connection;
+        if (from_.ping == 0 && from_.pinged < from_.now && !connects)
             add("the client pings", [](state& s) {
                 s.ping = 1;
                 s.pinged = s.now;
@@ -59,6 +61,17 @@ private:
 
     void requests()
     {
+        if (from_.reconnects < g_.reconnects)
+            add("the client connects to another follower", [](state& s) {
+                // What the follower before has passed on is lost, in the worst case.
+                s.ping = s.touched = s.touches_before = s.touches_after = 0;
+                s.pings_before = s.pings_after = 0;
+                s.request = message::connection;
+                s.reply = message::none;
+                s.proof = {};
+                s.sent = s.now;
+                ++s.reconnects;
+            });
         if (from_.request != message::none || from_.reply != message::none)
             return;
         for (const message each : {message::question, message::write})
@@ -81,13 +94,17 @@ private:
         }
         else if (from_.reply != message::none) {
             add("the client gets the reply", [&](state& s) {
-                const bool write = std::exchange(s.reply, message::none) == message::write;
+                const message said = std::exchange(s.reply, message::none);
+                const bool write = said == message::write;
                 s.pings_before = std::exchange(s.pings_after, std::uint8_t{0});
                 if (g_.wrong == mistake::counted_from_write)
                     s.proof.reached = s.sent;
                 else if (g_.wrong == mistake::one_step)
                     s.proof.reached = s.proof.passed_on;
-                s.belief.answered(std::exchange(s.proof, {}), write);
+                if (said == message::connection)
+                    s.belief.reconnected(s.sent);
+                else
+                    s.belief.answered(std::exchange(s.proof, {}), write);
                 s.sent = {};
             });
         }
@@ -104,6 +121,8 @@ private:
         else if (from_.request != message::none) {
             add("the leader executes the request", [](state& s) {
                 s.reply = std::exchange(s.request, message::none);
+                if (s.reply == message::connection)
+                    s.heard = s.now;
                 s.touches_before = std::exchange(s.touches_after, std::uint8_t{0});
             });
         }

@@ -1,4 +1,4 @@
-#include "sql/protocol/info_text.hpp"
+#include "base/info_text.hpp"
 
 #include "base/url.hpp"
 
@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace leasehold::sql_store {
+namespace leasehold::detail {
 namespace {
 
 // A longer text is cut: the fields are for display.
@@ -42,7 +42,7 @@ client_info read_info(std::string_view text)
 {
     client_info info;
     try {
-        detail::each_parameter(text, [&](const std::string& name, const std::string& value) {
+        each_parameter(text, [&](const std::string& name, const std::string& value) {
             std::int64_t number = 0;
             if (name == "host")
                 info.host = value.substr(0, longest_text);
@@ -50,9 +50,9 @@ client_info read_info(std::string_view text)
                 info.program = value.substr(0, longest_text);
             else if (name == "version")
                 info.version = value.substr(0, longest_text);
-            else if (name == "pid" && detail::read_number(value, number) && number > 0)
+            else if (name == "pid" && read_number(value, number) && number > 0)
                 info.pid = number;
-            else if (name == "since" && detail::read_number(value, number) && number > 0)
+            else if (name == "since" && read_number(value, number) && number > 0)
                 info.since = decltype(info.since)(std::chrono::milliseconds(number));
         });
     }
@@ -62,4 +62,4 @@ client_info read_info(std::string_view text)
     return info;
 }
 
-} // namespace leasehold::sql_store
+} // namespace leasehold::detail

@@ -1,0 +1,113 @@
+#include <leasehold/zookeeper_config.hpp>
+
+#include "base/connection_config.hpp"
+#include "base/printable.hpp"
+#include "base/url.hpp"
+#include "zookeeper/config/config_check.hpp"
+
+#include <leasehold/error.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+
+namespace leasehold {
+namespace zookeeper_store {
+namespace {
+
+using detail::has_nul;
+using detail::wrong_value;
+using std::chrono::milliseconds;
+
+std::string problem_of_addresses(const zookeeper_config& c)
+{
+    if (c.addresses.empty())
+        return "addresses is empty, must contain a host";
+    for (const zookeeper_config::address& each : c.addresses) {
+        if (std::string text = detail::problem_of_address(each.host, each.port,
+                                                          "a name or an address");
+            !text.empty())
+            return text;
+    }
+    return {};
+}
+
+// ZooKeeper allows more characters, but clients of other languages may show them differently.
+std::string problem_of_root(const std::string& root)
+{
+    const bool printable = std::all_of(root.begin(), root.end(),
+                                       [](char c) { return c > ' ' && c < '\x7f'; });
+    const bool is_path = root.empty() || (root.starts_with('/') && !root.ends_with('/'));
+    const std::string closed = root + '/';
+    if (printable && is_path && closed.find("//") == closed.npos &&
+        closed.find("/./") == closed.npos && closed.find("/../") == closed.npos)
+        return {};
+    return wrong_value("root", root, "empty, or a path of printable ASCII as /app/locks");
+}
+
+std::string problem_of_texts(const zookeeper_config& c)
+{
+    // The text is not shown, because it may be a secret.
+    if (has_nul(c.password))
+        return "password contains a NUL, must be a text";
+    const struct
+    {
+        const char* name;
+        const std::string& value;
+    } texts[] = {{"user", c.user},
+                 {"password_file", c.password_file},
+                 {"tls_ca_file", c.tls_ca_file},
+                 {"tls_cert_file", c.tls_cert_file},
+                 {"tls_key_file", c.tls_key_file}};
+    for (const auto& each : texts) {
+        if (has_nul(each.value))
+            return std::string(each.name) + " contains a NUL, must be a text";
+    }
+    if (c.user.find(':') != std::string::npos)
+        return wrong_value("user", c.user, "a name without ':'");
+    if (c.user.empty() && !(c.password.empty() && c.password_file.empty()))
+        return "user is empty, must be a name with a password";
+    if (!c.password_file.empty() && !c.password.empty())
+        return wrong_value("password_file", c.password_file, "empty with a password");
+    if (!c.tls && !(c.tls_ca_file.empty() && c.tls_cert_file.empty()))
+        return "tls is off, must be on with tls_ca_file or tls_cert_file";
+    return detail::problem_of_certificate(c.tls_cert_file, c.tls_key_file);
+}
+
+std::string problem_of_session(const zookeeper_config& c)
+{
+    using namespace std::chrono_literals;
+    const auto text = [](milliseconds time) { return std::to_string(time.count()) + " ms"; };
+    if (c.tick < 10ms || c.tick > 1min)
+        return wrong_value("tick", text(c.tick), "10 to 60000 ms");
+    if (c.session < std::max(100ms, 4 * c.tick) || c.session > 10min)
+        return wrong_value("session", text(c.session),
+                           std::to_string(std::max(100ms, 4 * c.tick).count()) +
+                               " to 600000 ms with this tick");
+    return {};
+}
+
+} // namespace
+
+std::string problem_of(const zookeeper_config& c)
+{
+    // There is no separate check of the connection: the session has pings.
+    const milliseconds no_check = std::chrono::seconds(1);
+    for (std::string text : {problem_of_addresses(c), problem_of_root(c.root), problem_of_texts(c),
+                             problem_of_session(c),
+                             detail::problem_of_times(c.timeout, no_check, c.reconnect)}) {
+        if (!text.empty())
+            return text;
+    }
+    return {};
+}
+
+} // namespace zookeeper_store
+
+void zookeeper_config::validate() const
+{
+    if (const std::string text = zookeeper_store::problem_of(*this); !text.empty())
+        throw boost::system::system_error(errc::invalid_option, detail::printable(text));
+}
+
+} // namespace leasehold

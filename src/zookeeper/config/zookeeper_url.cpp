@@ -1,0 +1,85 @@
+#include <leasehold/zookeeper_config.hpp>
+
+#include "base/connection_config.hpp"
+#include "base/url.hpp"
+#include "zookeeper/config/config_check.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace leasehold {
+namespace {
+
+using detail::decode_url;
+using detail::read_milliseconds;
+using detail::read_on_off;
+using detail::refuse_url;
+
+void read_parameter(zookeeper_config& to, const std::string& name, const std::string& value)
+{
+    if (name == "session")
+        to.session = read_milliseconds(name, value);
+    else if (name == "tick")
+        to.tick = read_milliseconds(name, value);
+    else if (name == "timeout")
+        to.timeout = read_milliseconds(name, value);
+    else if (name == "reconnect")
+        to.reconnect = read_milliseconds(name, value);
+    else if (name == "password_file")
+        to.password_file = value;
+    else if (name == "client_info")
+        to.client_info = read_on_off(name, value);
+    else if (name == "tls")
+        to.tls = read_on_off(name, value);
+    else if (name == "ca")
+        to.tls_ca_file = value;
+    else if (name == "cert")
+        to.tls_cert_file = value;
+    else if (name == "key")
+        to.tls_key_file = value;
+    else if (name == "verify" && (value == "full" || value == "none"))
+        to.tls_verify = value == "full";
+    else if (name == "verify")
+        refuse_url(name, value, "full or none");
+    else
+        refuse_url("parameter", name,
+                   "one of session, tick, timeout, reconnect, password_file, client_info, tls, ca, "
+                   "cert, key, verify");
+}
+
+zookeeper_config parse(std::string_view url)
+{
+    const detail::url_parts given = detail::split_url(url);
+    if (given.scheme != "zookeeper") {
+        if (!given.has_authority) // also "host:port"
+            refuse_url("URL has no scheme, must begin with zookeeper://");
+        refuse_url("scheme", given.scheme, "zookeeper");
+    }
+    if (!given.has_authority)
+        refuse_url("URL has no '//' after its scheme, must begin with zookeeper://");
+    if (given.hosts.empty())
+        refuse_url("host", "", "a name or an address");
+
+    zookeeper_config result;
+    std::string_view secret = given.user;
+    result.user = decode_url(detail::take_until(secret, ':'), "user");
+    result.password = decode_url(secret, "password");
+    result.addresses.clear();
+    for (detail::url_host& each : detail::read_hosts(given.hosts, 2181))
+        result.addresses.push_back({std::move(each.name), each.port});
+    if (given.path != "/")
+        result.root = decode_url(given.path, "root");
+    detail::each_parameter(given.query, [&](const std::string& name, const std::string& value) {
+        read_parameter(result, name, value);
+    });
+    if (const std::string wrong = zookeeper_store::problem_of(result); !wrong.empty())
+        refuse_url(wrong);
+    return result;
+}
+
+} // namespace
+
+zookeeper_config::zookeeper_config(std::string_view url) : zookeeper_config(parse(url)) {}
+
+} // namespace leasehold

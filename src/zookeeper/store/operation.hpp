@@ -1,0 +1,35 @@
+#ifndef LEASEHOLD_SRC_ZOOKEEPER_STORE_OPERATION_HPP
+#define LEASEHOLD_SRC_ZOOKEEPER_STORE_OPERATION_HPP
+
+#include <leasehold/diagnostics.hpp>
+#include <leasehold/error.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace leasehold::zookeeper_store {
+
+using details_ptr = std::shared_ptr<const diagnostics>;
+
+/// A request of the store for one name. Those of a name are executed one after the other, in the
+/// order of the calls.
+class operation_of_name : public std::enable_shared_from_this<operation_of_name>
+{
+public:
+    explicit operation_of_name(std::string node) : folder(std::move(node)) {}
+    virtual ~operation_of_name() = default;
+    operation_of_name(const operation_of_name&) = delete;
+    operation_of_name& operator=(const operation_of_name&) = delete;
+
+    /// There is a connection. Ends with `store_state::finish`.
+    virtual void start() = 0;
+    /// Calls the handler, once.
+    virtual void complete(error_code code, const details_ptr& details) = 0;
+
+    const std::string folder; ///< The path of the lock's node.
+};
+
+} // namespace leasehold::zookeeper_store
+
+#endif

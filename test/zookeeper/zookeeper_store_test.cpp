@@ -1,0 +1,451 @@
+// The store in ZooKeeper when servers, connections, sessions and rights fail. Each test talks to a
+// server that this program has started.
+#include <boost/test/unit_test.hpp>
+
+#include "support/client_thread.hpp"
+#include "support/fault_proxy.hpp"
+#include "support/queued_request.hpp"
+#include "support/store_contract.hpp"
+#include "support/zookeeper_server.hpp"
+#include "zookeeper/operator_session.hpp"
+#include "zookeeper/protocol/node_names.hpp"
+
+#include <leasehold/zookeeper.hpp>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+using contract::look;
+using contract::take;
+using granted_t = acquire_reply::outcome;
+using released_t = release_reply::outcome;
+using zookeeper_store::node_kind;
+
+/// One server for all tests that do not harm it.
+zookeeper_server& shared_server()
+{
+    static zookeeper_server only;
+    return only;
+}
+
+/// Locks below a node of this test, and an operator.
+struct root_of_test
+{
+    root_of_test() { as_operator.create(root, node_kind::persistent); }
+
+    std::string url(std::uint16_t port = shared_server().port(),
+                    const std::string& session = "10000") const
+    {
+        return "zookeeper://127.0.0.1:" + std::to_string(port) + root + "?session=" + session +
+               "&tick=" + std::to_string(zookeeper_server::tick.count()) +
+               "&timeout=300&reconnect=10";
+    }
+    std::vector<std::string> children(const std::string& name = "lock")
+    {
+        return as_operator.children(root + '/' + name);
+    }
+
+    static inline int tests = 0;
+    const std::string root = "/test" + std::to_string(++tests);
+    operator_session as_operator{"zookeeper://" + shared_server().address() +
+                                 "?session=60000&tick=200&timeout=10000"};
+};
+
+struct scene
+{
+    explicit scene(const std::string& url)
+        : session(context, make_zookeeper_store(zookeeper_config(url)))
+    {}
+
+    scene& connected()
+    {
+        session.wait_until_connected();
+        return *this;
+    }
+
+    asio::io_context context;
+    store_session session;
+};
+
+std::string text_of(const store_session::answer<acquire_reply>& got)
+{
+    return got.reply.details ? got.reply.details->to_string() : "";
+}
+
+release_request leaving(std::string_view name, std::string_view owner)
+{
+    return {.name = name, .owner = owner, .entry = {}};
+}
+
+bool contains(const std::string& text, std::string_view part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+/// A client whose replies are lost, until it has another connection of the same session.
+struct deaf_scene : scene
+{
+    explicit deaf_scene(const root_of_test& in, fault_proxy& proxy)
+        : scene(in.url(proxy.port())), proxy(proxy)
+    {
+        connected();
+        session.acquire(take("warm", "a:0")); // the nodes of the client exist
+    }
+
+    template <class Call>
+    error_code lost(Call call)
+    {
+        const int before = session.connected;
+        proxy.drop_replies();
+        const error_code code = call();
+        proxy.forward();
+        session.until([&] { return session.connected > before; });
+        BOOST_TEST(session.gone.empty());
+        return code;
+    }
+
+    fault_proxy& proxy;
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_SUITE(on_one_server, root_of_test)
+
+BOOST_AUTO_TEST_CASE(refused_connection_is_reported_with_server_and_cause)
+{
+    const reserved_port nothing;
+    scene at(url(nothing.number()));
+    at.session.until([&] { return at.session.disconnected > 0; });
+    const auto got = at.session.acquire(take("lock", "a:1"));
+    BOOST_TEST((got.code == errc::store_unavailable));
+    BOOST_TEST(contains(text_of(got), "server 127.0.0.1:" + std::to_string(nothing.number())),
+               text_of(got));
+    BOOST_TEST(contains(text_of(got), "Connection refused"), text_of(got));
+}
+
+BOOST_AUTO_TEST_CASE(server_that_does_not_answer_is_left_for_the_next)
+{
+    const reserved_port nothing;
+    scene at("zookeeper://127.0.0.1:" + std::to_string(nothing.number()) + ',' +
+             shared_server().address() + root + "?tick=200&reconnect=10");
+    at.connected();
+    BOOST_TEST((at.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+    BOOST_TEST(at.session.get().server_of(0) == shared_server().address());
+}
+
+BOOST_AUTO_TEST_CASE(missing_root_is_created)
+{
+    scene at("zookeeper://" + shared_server().address() + root + "/app/locks?tick=200");
+    at.connected();
+    BOOST_TEST((at.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+    BOOST_TEST(children("app/locks/lock").size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(other_user_has_no_right)
+{
+    const auto of_user = [&](const std::string& user) {
+        return "zookeeper://" + user + "@" + shared_server().address() + root + "?tick=200";
+    };
+    scene first(of_user("orders:secret"));
+    first.connected();
+    BOOST_TEST((first.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+    scene same(of_user("orders:secret"));
+    same.connected();
+    BOOST_TEST((same.session.acquire(take("lock", "b:1")).reply.result == granted_t::held));
+    scene other(of_user("orders:wrong"));
+    other.connected();
+    const auto got = other.session.acquire(take("lock", "c:1"));
+    BOOST_TEST((got.code == errc::permission_denied), got.code);
+    BOOST_TEST(contains(text_of(got), "NoAuth"), text_of(got));
+    BOOST_TEST(!contains(text_of(got), "wrong"), text_of(got));
+}
+
+BOOST_AUTO_TEST_CASE(node_of_another_kind_is_reported)
+{
+    as_operator.create(root + "/value", node_kind::ephemeral);
+    scene at(url());
+    at.connected();
+    BOOST_TEST((at.session.acquire(take("value", "a:1")).code == errc::wrong_type));
+}
+
+BOOST_AUTO_TEST_CASE(fence_below_an_earlier_one_is_rejected)
+{
+    scene at(url());
+    at.connected();
+    acquire_request request = take("lock", "a:1");
+    request.fence_floor = std::uint64_t(1) << 62;
+    const auto got = at.session.acquire(request);
+    BOOST_TEST((got.code == errc::store_refused));
+    BOOST_TEST(contains(text_of(got), "restored from a backup"), text_of(got));
+    BOOST_TEST(children().empty());
+}
+
+BOOST_AUTO_TEST_CASE(lost_reply_to_an_acquire_is_found_by_its_owner)
+{
+    fault_proxy proxy(loopback_endpoint(shared_server().port()));
+    deaf_scene at(*this, proxy);
+    const auto lost = at.lost([&] { return at.session.acquire(take("lock", "a:1")).code; });
+    BOOST_TEST((lost == errc::outcome_unknown), lost);
+    BOOST_TEST((at.session.acquire(look("lock", "a:1")).reply.result == granted_t::granted));
+    BOOST_TEST(children().size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(lost_acquire_is_released)
+{
+    fault_proxy proxy(loopback_endpoint(shared_server().port()));
+    deaf_scene at(*this, proxy);
+    at.lost([&] { return at.session.acquire(take("lock", "a:1")).code; });
+    BOOST_TEST((at.session.release(leaving("lock", "a:1")).reply.result == released_t::freed));
+    BOOST_TEST(children().empty());
+}
+
+BOOST_AUTO_TEST_CASE(lost_reply_to_a_release_releases_once)
+{
+    fault_proxy proxy(loopback_endpoint(shared_server().port()));
+    deaf_scene at(*this, proxy);
+    at.session.acquire(take("lock", "a:1"));
+    const acquire_request next = queued_request("lock", "a:2");
+    const release_request release{.name = "lock", .owner = "a:1", .entry = {}, .next = &next};
+    const auto lost = at.lost([&] { return at.session.release(release).code; });
+    BOOST_TEST((lost == errc::outcome_unknown), lost);
+    BOOST_TEST((at.session.release(release).reply.result == released_t::not_owner));
+    BOOST_TEST((at.session.acquire(queued_request("lock", "a:2")).reply.result ==
+                granted_t::granted));
+    BOOST_TEST(children().size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(child_of_an_earlier_session_is_not_taken_for_the_owner)
+{
+    as_operator.create(root + "/lock", node_kind::persistent);
+    as_operator.create(root + "/lock/" + zookeeper_store::child_prefix("a:1", {}),
+                       node_kind::ephemeral_sequential);
+    fault_proxy proxy(loopback_endpoint(shared_server().port()));
+    deaf_scene at(*this, proxy);
+    at.lost([&] { return at.session.acquire(queued_request("lock", "a:1")).code; });
+    const auto got = at.session.acquire(queued_request("lock", "a:1"));
+    BOOST_TEST((got.reply.result == granted_t::held));
+    BOOST_TEST(got.reply.queued);
+    BOOST_TEST(children().size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(watch_is_made_again_after_a_lost_connection)
+{
+    fault_proxy proxy(loopback_endpoint(shared_server().port()));
+    scene holds(url());
+    holds.connected();
+    holds.session.acquire(take("lock", "b:1"));
+    scene waits(url(proxy.port()));
+    waits.connected();
+    BOOST_TEST(waits.session.acquire(queued_request("lock", "a:1")).reply.queued);
+    proxy.reset_all();
+    waits.session.until([&] { return waits.session.listening == 2; });
+    BOOST_TEST(waits.session.acquire(queued_request("lock", "a:1")).reply.queued);
+    BOOST_TEST((holds.session.release(leaving("lock", "b:1")).reply.result ==
+                released_t::granted_next));
+    waits.session.until([&] { return !waits.session.grants.empty(); });
+    BOOST_TEST((waits.session.acquire(queued_request("lock", "a:1")).reply.result ==
+                granted_t::granted));
+    BOOST_TEST(waits.session.gone.empty());
+}
+
+BOOST_AUTO_TEST_CASE(lease_ends_before_its_session_and_the_loss_is_reported)
+{
+    fault_proxy proxy(loopback_endpoint(shared_server().port()));
+    scene at(url(proxy.port(), "1000"));
+    at.connected();
+    const auto first = at.session.acquire(take("lock", "a:1"));
+    BOOST_TEST((first.reply.result == granted_t::granted));
+    const auto sent = leasehold::clock::now();
+    const renewal one[] = {{"lock", "a:1", 10s}};
+    const auto renewed = at.session.renew(one);
+    BOOST_TEST_REQUIRE(renewed.reply.lease.has_value());
+    proxy.stall();
+    while (!children().empty()) {
+    }
+    BOOST_TEST((sent + *renewed.reply.lease <= leasehold::clock::now()));
+    proxy.forward();
+    at.session.until([&] { return !at.session.gone.empty(); });
+    BOOST_TEST(at.session.gone.front().name == "lock");
+    BOOST_TEST(at.session.gone.front().owner == "a:1");
+    at.session.until([&] { return at.session.connected == 2; });
+    BOOST_TEST((at.session.release(leaving("lock", "a:1")).reply.result == released_t::not_owner));
+    const auto again = at.session.acquire(take("lock", "a:2"));
+    BOOST_TEST((again.reply.result == granted_t::granted));
+    BOOST_TEST(again.reply.first_fence > first.reply.first_fence);
+}
+
+BOOST_AUTO_TEST_CASE(removed_waiter_joins_again)
+{
+    scene at(url());
+    at.connected();
+    at.session.acquire(take("lock", "b:1"));
+    BOOST_TEST(at.session.acquire(queued_request("lock", "a:1")).reply.queued);
+    const std::string prefix = zookeeper_store::child_prefix("a:1", {});
+    for (const std::string& each : children()) {
+        if (each.starts_with(prefix))
+            as_operator.remove(root + "/lock/" + each);
+    }
+    BOOST_TEST(at.session.acquire(queued_request("lock", "a:1")).reply.queued);
+    BOOST_TEST(children().size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(other_library_waits_in_the_same_queue)
+{
+    as_operator.create(root + "/lock", node_kind::persistent);
+    const std::string curator = "_c_0a1b2c3d-0000-4000-8000-000000000001-lock-";
+    as_operator.create(root + "/lock/" + curator, node_kind::ephemeral_sequential);
+    scene at(url());
+    at.connected();
+    BOOST_TEST((at.session.acquire(take("lock", "a:1")).reply.result == granted_t::held));
+    BOOST_TEST(at.session.acquire(queued_request("lock", "a:2")).reply.queued);
+    as_operator.create(root + "/lock/" + curator, node_kind::ephemeral_sequential);
+    as_operator.remove(root + "/lock/" + curator + "0000000000");
+    at.session.until([&] { return !at.session.grants.empty(); });
+    BOOST_TEST((at.session.acquire(queued_request("lock", "a:2")).reply.result ==
+                granted_t::granted));
+    BOOST_TEST((at.session.release(leaving("lock", "a:2")).reply.result ==
+                released_t::granted_next));
+}
+
+BOOST_AUTO_TEST_CASE(holder_is_described)
+{
+    scene at(url());
+    at.connected();
+    at.session.acquire(take("lock", "5e0f8c21-0000-4000-8000-000000000001:1"));
+    acquire_request other = take("lock", "b:1");
+    other.needs_holder = true;
+    const auto held = at.session.acquire(other);
+    BOOST_REQUIRE(held.reply.details);
+    BOOST_TEST(held.reply.details->holder == "5e0f8c21");
+    client_info found;
+    bool described = false;
+    at.session.on_the_strand([&] {
+        at.session.get().async_describe("5e0f8c21", [&](client_info info) {
+            found = std::move(info);
+            described = true;
+        });
+    });
+    at.session.until([&] { return described; });
+    BOOST_TEST((found == at.session.get().own_info()));
+    BOOST_TEST(found.pid == ::getpid());
+}
+
+BOOST_AUTO_TEST_CASE(thousand_locks_are_renewed_by_one_write)
+{
+    scene at(url());
+    at.connected();
+    std::vector<std::string> names;
+    for (int i = 0; i < 1000; ++i)
+        names.push_back("lock" + std::to_string(i));
+    int granted = 0;
+    at.session.on_the_strand([&] {
+        for (const std::string& name : names)
+            at.session.get().async_acquire(take(name, "a:1"), [&](error_code code, auto reply) {
+                granted += !code && reply.result == granted_t::granted;
+            });
+    });
+    at.session.until([&] { return granted == 1000; });
+    std::vector<renewal> all;
+    for (const std::string& name : names)
+        all.push_back({name, "a:1", 60s});
+    const auto got = at.session.renew(all);
+    BOOST_TEST(!got.code);
+    BOOST_TEST((got.reply.results == std::vector(1000, renewal_result::renewed)));
+}
+
+BOOST_AUTO_TEST_CASE(context_destroyed_before_the_store_keeps_no_handler)
+{
+    const auto token = std::make_shared<int>();
+    const auto made = make_zookeeper_store(zookeeper_config(url()));
+    {
+        asio::io_context context;
+        auto session = std::make_unique<store_session>(context, made);
+        session->wait_until_connected();
+        session->on_the_strand([&] {
+            made->async_acquire(queued_request("lock", "a:1"), [token](error_code, auto) {});
+        });
+        session->close();
+    }
+    BOOST_TEST(token.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(client_waits_for_another_and_holds_the_lock_after_it)
+{
+    client_thread first(make_zookeeper_store(zookeeper_config(url())));
+    client_thread second(make_zookeeper_store(zookeeper_config(url())));
+    for (int i = 0; i < 20; ++i) {
+        taken held = first.lock("lock", {});
+        BOOST_TEST(!held.code);
+        auto waiting = second.start_lock("lock", {});
+        wait_until([&] { return children().size() == 2; });
+        BOOST_TEST(!first.release(std::move(held.held)));
+        taken next = get(waiting);
+        BOOST_TEST(!next.code);
+        BOOST_TEST(next.held.valid());
+        BOOST_TEST(!second.release(std::move(next.held)));
+    }
+    BOOST_TEST(children().empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_CASE(session_survives_a_killed_server)
+{
+    zookeeper_server server;
+    scene at("zookeeper://" + server.address() + "?session=60000&tick=200&reconnect=10");
+    at.connected();
+    BOOST_TEST((at.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
+    server.kill();
+    at.session.until([&] { return at.session.disconnected > 0; });
+    server.start();
+    at.session.until([&] { return at.session.connected == 2; });
+    BOOST_TEST(at.session.gone.empty());
+    const renewal one[] = {{"lock", "a:1", 60s}};
+    BOOST_TEST((at.session.renew(one).reply.results.at(0) == renewal_result::renewed));
+    BOOST_TEST((at.session.release(leaving("lock", "a:1")).reply.result == released_t::freed));
+}
+
+BOOST_AUTO_TEST_CASE(paused_server_executes_an_acquire_once)
+{
+    zookeeper_server server;
+    scene at("zookeeper://" + server.address() +
+             "?session=60000&tick=200&timeout=300&reconnect=10");
+    at.connected();
+    BOOST_TEST((at.session.acquire(take("warm", "a:0")).reply.result == granted_t::granted));
+    server.pause();
+    const auto lost = at.session.acquire(take("lock", "a:1"));
+    BOOST_TEST((lost.code == errc::outcome_unknown), lost.code);
+    server.resume();
+    at.session.until([&] { return at.session.connected == 2; });
+    BOOST_TEST((at.session.acquire(look("lock", "a:1")).reply.result == granted_t::granted));
+    BOOST_TEST((at.session.release(leaving("lock", "a:1")).reply.result == released_t::freed));
+    BOOST_TEST((at.session.acquire(take("lock", "a:2")).reply.result == granted_t::granted));
+}
+
+BOOST_AUTO_TEST_CASE(lost_data_ends_the_session)
+{
+    auto server = std::make_unique<zookeeper_server>();
+    fault_proxy proxy(loopback_endpoint(server->port()));
+    scene at("zookeeper://127.0.0.1:" + std::to_string(proxy.port()) +
+             "?session=1000&tick=200&timeout=300&reconnect=10");
+    at.connected();
+    for (int i = 0; i < 5; ++i)
+        at.session.acquire(take("lock" + std::to_string(i), "a:1"));
+    zookeeper_server empty;
+    proxy.lead_to(loopback_endpoint(empty.port()));
+    server.reset();
+    at.session.until([&] { return at.session.gone.size() == 5; });
+    at.session.until([&] { return at.session.connected == 2; });
+    BOOST_TEST((at.session.acquire(take("lock", "a:2")).reply.result == granted_t::granted));
+}
