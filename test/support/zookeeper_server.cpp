@@ -3,10 +3,12 @@
 #include "support/unprivileged.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+
+#include <poll.h>
 
 #include <filesystem>
 #include <fstream>
@@ -19,6 +21,7 @@ namespace leasehold::test {
 namespace {
 
 constexpr std::chrono::seconds zookeeper_start_limit{120};
+constexpr int answer_limit_ms = 500;
 constexpr const char* zookeeper_jar = "/usr/share/java/zookeeper.jar";
 
 /// The server's answer to a command of four letters; empty: none.
@@ -32,9 +35,13 @@ std::string answer_to(std::uint16_t port, std::string_view command)
     if (failed)
         return {};
     asio::write(socket, asio::buffer(command), failed);
+    // A server that begins to listen may never answer its first connection.
     std::string answer;
-    asio::read(socket, asio::dynamic_buffer(answer), failed);
-    return answer;
+    char part[1024];
+    pollfd ready{socket.native_handle(), POLLIN, 0};
+    while (!failed && ::poll(&ready, 1, answer_limit_ms) > 0)
+        answer.append(part, socket.read_some(asio::buffer(part), failed));
+    return failed == asio::error::eof ? answer : std::string();
 }
 
 } // namespace
