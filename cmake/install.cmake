@@ -1,7 +1,8 @@
 # Installs the libraries and their headers, so that find_package(leasehold [COMPONENTS ...]) gives
-# leasehold::core, leasehold::redis, leasehold::postgres, leasehold::testing, and
-# leasehold::leasehold with redis, and pkg-config the same as leasehold-core, leasehold,
-# leasehold-postgres and leasehold-testing. postgres and testing are absent if they were not built.
+# leasehold::core, leasehold::redis, leasehold::postgres, leasehold::zookeeper, leasehold::testing,
+# and leasehold::leasehold with redis, and pkg-config the same as leasehold-core, leasehold,
+# leasehold-postgres, leasehold-zookeeper and leasehold-testing. The last three are absent if they
+# were not built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 include(${PROJECT_SOURCE_DIR}/packaging/pkg-config/pkg-config.cmake)
@@ -33,6 +34,9 @@ if(TARGET leasehold_postgres)
         set(postgres_needs_libpq ON)
     endif()
 endif()
+if(TARGET leasehold_zookeeper)
+    list(APPEND components zookeeper)
+endif()
 
 # Each component has its own file of targets, so an unused component needs no dependencies.
 foreach(component IN LISTS components)
@@ -60,6 +64,10 @@ leasehold_pkg_config(leasehold redis "Distributed locks for Boost.Asio, in Redis
 if(TARGET leasehold_postgres)
     leasehold_pkg_config(leasehold-postgres postgres "Distributed locks in PostgreSQL"
         REQUIRES leasehold-core STATIC libpq)
+endif()
+if(TARGET leasehold_zookeeper)
+    leasehold_pkg_config(leasehold-zookeeper zookeeper "Distributed locks in ZooKeeper"
+        REQUIRES leasehold-core STATIC openssl)
 endif()
 if(TARGET leasehold_testing)
     leasehold_pkg_config(leasehold-testing testing "A simulator for programs that use leasehold"

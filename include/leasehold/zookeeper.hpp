@@ -20,7 +20,8 @@ namespace leasehold {
 /// counts only what the leader has confirmed. So a client that is connected to a follower without a
 /// leader loses its leases in time.
 ///
-/// The name of a lock may have any bytes. Printable characters of ASCII are its node's name. Others,
+/// The name of a lock may have any bytes. Printable characters of ASCII are its node's name.
+/// Others,
 /// `/` and `%` are percent-encoded.
 /// @throws boost::system::system_error `errc::invalid_option` if `settings` is invalid.
 [[nodiscard]] LEASEHOLD_ZOOKEEPER_EXPORT std::shared_ptr<store> make_zookeeper_store(

@@ -29,8 +29,8 @@ struct tls_files
 [[noreturn]] inline void refuse_tls_file(const char* field, const std::string& file,
                                          const std::string& contents)
 {
-    throw boost::system::system_error(
-        errc::invalid_option, wrong_value(field, file, "a readable file of " + contents));
+    throw boost::system::system_error(errc::invalid_option,
+                                      wrong_value(field, file, "a readable file of " + contents));
 }
 
 /// @throws boost::system::system_error `errc::invalid_option` if a file cannot be read.

@@ -1,8 +1,8 @@
 // The URL of a PostgreSQL store, and the fields of its config.
 #include <boost/test/unit_test.hpp>
 
-#include "postgres/protocol/errors.hpp"
 #include "base/info_text.hpp"
+#include "postgres/protocol/errors.hpp"
 
 #include <leasehold/error.hpp>
 #include <leasehold/postgres.hpp>

@@ -51,8 +51,9 @@ zookeeper_server::zookeeper_server(std::vector<std::string> settings, int number
 {
     std::ofstream(directory_.file("myid")) << number;
     std::ofstream file(directory_.file("zoo.cfg"));
-    file << "tickTime=" << tick.count() << "\nmaxSessionTimeout=60000\ndataDir="
-         << directory_.file("data") << "\nclientPort=" << port() << '\n'
+    file << "tickTime=" << tick.count()
+         << "\nmaxSessionTimeout=60000\ndataDir=" << directory_.file("data")
+         << "\nclientPort=" << port() << '\n'
          << "clientPortAddress=127.0.0.1\nadmin.enableServer=false\n"
             "4lw.commands.whitelist=*\nmaxClientCnxns=0\n";
     for (const std::string& each : settings)
@@ -72,16 +73,15 @@ void zookeeper_server::start()
 
 void zookeeper_server::launch_server()
 {
-    server_ = child(
-        {.command = unprivileged(
-             directory_.path(),
-             {"sh", "-c", R"(mkdir -p data && cp myid data && exec "$@" >>log 2>&1)", "sh", "java", "-Xmx128m",
-              "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dzookeeper.forceSync=no",
-              "-Dzookeeper.preAllocSize=64", "-cp",
-              std::string(zookeeper_jar) + ":/usr/share/java/*",
-              alone_ ? "org.apache.zookeeper.server.ZooKeeperServerMain"
-                     : "org.apache.zookeeper.server.quorum.QuorumPeerMain",
-              directory_.file("zoo.cfg")})});
+    server_ = child({.command = unprivileged(
+                         directory_.path(),
+                         {"sh", "-c", R"(mkdir -p data && cp myid data && exec "$@" >>log 2>&1)",
+                          "sh", "java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+                          "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=64", "-cp",
+                          std::string(zookeeper_jar) + ":/usr/share/java/*",
+                          alone_ ? "org.apache.zookeeper.server.ZooKeeperServerMain"
+                                 : "org.apache.zookeeper.server.quorum.QuorumPeerMain",
+                          directory_.file("zoo.cfg")})});
 }
 
 // The server has no event to wait for, so it is asked until it is ready or ends.

@@ -29,8 +29,8 @@ zookeeper_server& shared_server()
 
 std::string url_of(const std::string& root)
 {
-    return "zookeeper://" + shared_server().address() + root + "?session=10000&tick=" +
-           std::to_string(zookeeper_server::tick.count());
+    return "zookeeper://" + shared_server().address() + root +
+           "?session=10000&tick=" + std::to_string(zookeeper_server::tick.count());
 }
 
 class zookeeper_lab final : public store_lab

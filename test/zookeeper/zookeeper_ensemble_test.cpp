@@ -1,4 +1,5 @@
-// Three ZooKeeper servers, of which one loses its leader. It still answers the pings of its clients.
+// Three ZooKeeper servers, of which one loses its leader. It still answers the pings of its
+// clients.
 #include <boost/test/unit_test.hpp>
 
 #include "support/client_thread.hpp"
@@ -39,8 +40,7 @@ public:
                 const bool by_proxy = i == 0 && other != 0;
                 settings.push_back(
                     "server." + std::to_string(other + 1) + "=127.0.0.1:" +
-                    std::to_string(by_proxy ? peers_[other]->port()
-                                            : peer_ports_[other].number()) +
+                    std::to_string(by_proxy ? peers_[other]->port() : peer_ports_[other].number()) +
                     ':' +
                     std::to_string(by_proxy ? elections_[other]->port()
                                             : election_ports_[other].number()));

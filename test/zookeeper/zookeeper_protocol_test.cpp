@@ -105,9 +105,10 @@ BOOST_AUTO_TEST_CASE(scheme_makes_a_store)
 BOOST_AUTO_TEST_CASE(each_name_has_a_node_of_its_own)
 {
     using namespace std::string_literals;
-    const std::string names[] = {"orders", "a b", "a%20b", "a/b", "a%2Fb", ".", "..", "...",
-                                 "zookeeper", "%clients", "", "%empty", "nul\0nul"s, "\xff\xfe",
-                                 "a\x7f", "_c_x-lock-0000000001"};
+    const std::string names[] = {"orders",    "a b",      "a%20b", "a/b",
+                                 "a%2Fb",     ".",        "..",    "...",
+                                 "zookeeper", "%clients", "",      "%empty",
+                                 "nul\0nul"s, "\xff\xfe", "a\x7f", "_c_x-lock-0000000001"};
     std::set<std::string> nodes;
     for (const std::string& each : names) {
         const std::string node = lock_node("", each);
@@ -141,16 +142,11 @@ BOOST_AUTO_TEST_CASE(numbers_of_all_libraries_are_read)
     {
         const char* child;
         std::optional<std::int32_t> number;
-    } all[] = {{"_c_a-lock-0000000012", 12},
-               {"_c_5e0f-__READ__0000000003", 3},
-               {"f00123456789__lock__0000000004", 4},
-               {"_c_a-lock-2147483647", INT32_MAX},
-               {"_c_a-lock--2147483648", INT32_MIN},
-               {"_c_a-lock--000000001", -1},
-               {"x__lock__-000000001", -1},
-               {"%clients", std::nullopt},
-               {"sub-lock-12", std::nullopt},
-               {"", std::nullopt},
+    } all[] = {{"_c_a-lock-0000000012", 12},          {"_c_5e0f-__READ__0000000003", 3},
+               {"f00123456789__lock__0000000004", 4}, {"_c_a-lock-2147483647", INT32_MAX},
+               {"_c_a-lock--2147483648", INT32_MIN},  {"_c_a-lock--000000001", -1},
+               {"x__lock__-000000001", -1},           {"%clients", std::nullopt},
+               {"sub-lock-12", std::nullopt},         {"", std::nullopt},
                {"9999999999", std::nullopt}};
     for (const auto& each : all)
         BOOST_TEST((number_of_child(each.child) == each.number), each.child);
@@ -189,11 +185,7 @@ BOOST_AUTO_TEST_CASE(fences_of_changes_do_not_overlap)
 
 BOOST_AUTO_TEST_CASE(malformed_replies_are_rejected)
 {
-    const std::string good = jute_writer()
-                                 .number(std::int32_t(2))
-                                 .text("a")
-                                 .text("bc")
-                                 .take();
+    const std::string good = jute_writer().number(std::int32_t(2)).text("a").text("bc").take();
     BOOST_TEST((read_children(good) == std::vector<std::string>{"a", "bc"}));
     for (std::size_t i = 0; i < good.size(); ++i)
         BOOST_TEST(!read_children(good.substr(0, i)));

@@ -225,8 +225,8 @@ BOOST_AUTO_TEST_CASE(lost_reply_to_a_release_releases_once)
     const auto lost = at.lost([&] { return at.session.release(release).code; });
     BOOST_TEST((lost == errc::outcome_unknown), lost);
     BOOST_TEST((at.session.release(release).reply.result == released_t::not_owner));
-    BOOST_TEST((at.session.acquire(queued_request("lock", "a:2")).reply.result ==
-                granted_t::granted));
+    BOOST_TEST(
+        (at.session.acquire(queued_request("lock", "a:2")).reply.result == granted_t::granted));
     BOOST_TEST(children().size() == 1u);
 }
 
@@ -256,11 +256,11 @@ BOOST_AUTO_TEST_CASE(watch_is_made_again_after_a_lost_connection)
     proxy.reset_all();
     waits.session.until([&] { return waits.session.listening == 2; });
     BOOST_TEST(waits.session.acquire(queued_request("lock", "a:1")).reply.queued);
-    BOOST_TEST((holds.session.release(leaving("lock", "b:1")).reply.result ==
-                released_t::granted_next));
+    BOOST_TEST(
+        (holds.session.release(leaving("lock", "b:1")).reply.result == released_t::granted_next));
     waits.session.until([&] { return !waits.session.grants.empty(); });
-    BOOST_TEST((waits.session.acquire(queued_request("lock", "a:1")).reply.result ==
-                granted_t::granted));
+    BOOST_TEST(
+        (waits.session.acquire(queued_request("lock", "a:1")).reply.result == granted_t::granted));
     BOOST_TEST(waits.session.gone.empty());
 }
 
@@ -317,10 +317,10 @@ BOOST_AUTO_TEST_CASE(other_library_waits_in_the_same_queue)
     as_operator.create(root + "/lock/" + curator, node_kind::ephemeral_sequential);
     as_operator.remove(root + "/lock/" + curator + "0000000000");
     at.session.until([&] { return !at.session.grants.empty(); });
-    BOOST_TEST((at.session.acquire(queued_request("lock", "a:2")).reply.result ==
-                granted_t::granted));
-    BOOST_TEST((at.session.release(leaving("lock", "a:2")).reply.result ==
-                released_t::granted_next));
+    BOOST_TEST(
+        (at.session.acquire(queued_request("lock", "a:2")).reply.result == granted_t::granted));
+    BOOST_TEST(
+        (at.session.release(leaving("lock", "a:2")).reply.result == released_t::granted_next));
 }
 
 BOOST_AUTO_TEST_CASE(holder_is_described)

@@ -336,7 +336,7 @@ private:
     std::string why_not_secured(system::error_code failed)
     {
         return leasehold::detail::tls_failure(stream_.native_handle(), failed, other_host_,
-                                                   dials().verifies());
+                                              dials().verifies());
     }
 
     const executor_type executor_;

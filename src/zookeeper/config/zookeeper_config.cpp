@@ -93,9 +93,9 @@ std::string problem_of(const zookeeper_config& c)
 {
     // There is no separate check of the connection: the session has pings.
     const milliseconds no_check = std::chrono::seconds(1);
-    for (std::string text : {problem_of_addresses(c), problem_of_root(c.root), problem_of_texts(c),
-                             problem_of_session(c),
-                             detail::problem_of_times(c.timeout, no_check, c.reconnect)}) {
+    for (std::string text :
+         {problem_of_addresses(c), problem_of_root(c.root), problem_of_texts(c),
+          problem_of_session(c), detail::problem_of_times(c.timeout, no_check, c.reconnect)}) {
         if (!text.empty())
             return text;
     }

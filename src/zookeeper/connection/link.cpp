@@ -43,18 +43,18 @@ void link::open(link_user& user)
 {
     user_ = &user;
     limit(limit_, "host not found in time");
-    resolver_.async_resolve(
-        at_.host, std::to_string(at_.port), asio::ip::tcp::resolver::numeric_service,
-        [self = shared_from_this()](error_code failed, const auto& found) {
-            if (self->user_ == nullptr)
-                return;
-            for (const auto& each : found)
-                self->endpoints_.push_back(each.endpoint());
-            if (self->endpoints_.empty())
-                return self->end("host not found: " + failed.message());
-            self->choices_ = self->endpoints_.size();
-            self->connect_next();
-        });
+    resolver_.async_resolve(at_.host, std::to_string(at_.port),
+                            asio::ip::tcp::resolver::numeric_service,
+                            [self = shared_from_this()](error_code failed, const auto& found) {
+                                if (self->user_ == nullptr)
+                                    return;
+                                for (const auto& each : found)
+                                    self->endpoints_.push_back(each.endpoint());
+                                if (self->endpoints_.empty())
+                                    return self->end("host not found: " + failed.message());
+                                self->choices_ = self->endpoints_.size();
+                                self->connect_next();
+                            });
 }
 
 void link::connect_next()
@@ -99,16 +99,15 @@ void link::secure()
             return accepted;
         });
     detail::ask_for_name(tls_->native_handle(), at_.host);
-    tls_->async_handshake(asio::ssl::stream_base::client,
-                          [self = shared_from_this()](error_code failed) {
-                              if (self->user_ == nullptr || !self->socket_.is_open())
-                                  return;
-                              if (!failed)
-                                  return self->opened();
-                              self->address_failed(detail::tls_failure(
-                                  self->tls_->native_handle(), failed, self->other_host_,
-                                  self->settings_.tls_verify));
-                          });
+    tls_->async_handshake(asio::ssl::stream_base::client, [self = shared_from_this()](
+                                                              error_code failed) {
+        if (self->user_ == nullptr || !self->socket_.is_open())
+            return;
+        if (!failed)
+            return self->opened();
+        self->address_failed(detail::tls_failure(self->tls_->native_handle(), failed,
+                                                 self->other_host_, self->settings_.tls_verify));
+    });
 }
 
 void link::opened()

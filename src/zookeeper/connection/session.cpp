@@ -128,11 +128,11 @@ void session::on_open()
     // A server that was restored from a backup rejects a client that has seen more. When the
     // session has ended in any case, it may answer that.
     const bool over = connect_sent_ - lost_at_ > 2 * timeout_;
-    link_->send(encode(connect_request{.last_zxid = id_ != 0 && !over ? last_zxid_ : 0,
-                                       .timeout_ms = static_cast<std::int32_t>(
-                                           settings_.session.count()),
-                                       .id = id_,
-                                       .password = password_}));
+    link_->send(
+        encode(connect_request{.last_zxid = id_ != 0 && !over ? last_zxid_ : 0,
+                               .timeout_ms = static_cast<std::int32_t>(settings_.session.count()),
+                               .id = id_,
+                               .password = password_}));
     ++frames_;
     if (!settings_.user.empty()) {
         link_->send(encode_auth(settings_.user + ':' + password));

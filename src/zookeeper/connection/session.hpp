@@ -31,7 +31,7 @@ struct reply
 {
     error_code failed{};      ///< There is no reply: `store_unavailable` or `outcome_unknown`.
     std::int32_t error = 0;   ///< The server's.
-    std::string_view body{}; ///< Without an error.
+    std::string_view body{};  ///< Without an error.
     clock::time_point sent{}; ///< When the request was sent, at the earliest.
 
     [[nodiscard]] bool good() const noexcept { return !failed && error == 0; }
@@ -73,8 +73,8 @@ public:
     /// Requests get no reply.
     void drop() noexcept;
 
-    /// Sends a request. There must be a connection. Requests are executed in the order of their sending. The handler is called
-    /// once, not inside this call.
+    /// Sends a request. There must be a connection. Requests are executed in the order of their
+    /// sending. The handler is called once, not inside this call.
     void send(const request& what, reply_handler handler);
 
     /// Ends the connection, and makes it again.

@@ -104,18 +104,18 @@ private:
 
     void look()
     {
-        state_->look(folder, [this, self = shared_from_this()](const reply& got,
-                                                               const queue_view& queue) {
-            if (failed_.error == no_node && attempts_ == 1 && got.good()) {
-                failed_ = {};
-                return join(true);
-            }
-            if (!failed_.good())
-                return state_->finish_failed(self, failed_, name_);
-            if (!got.good())
-                return state_->finish_failed(self, got, name_);
-            decide(queue);
-        });
+        state_->look(folder,
+                     [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
+                         if (failed_.error == no_node && attempts_ == 1 && got.good()) {
+                             failed_ = {};
+                             return join(true);
+                         }
+                         if (!failed_.good())
+                             return state_->finish_failed(self, failed_, name_);
+                         if (!got.good())
+                             return state_->finish_failed(self, got, name_);
+                         decide(queue);
+                     });
     }
 
     void decide(const queue_view& queue)
@@ -154,18 +154,18 @@ private:
     {
         contender* const of = state_->find(key_);
         of->leaving = true;
-        state_->to().send(remove_node(of->path()), [this, self = shared_from_this(),
-                                                    why](const reply& got) {
-            if (got.failed) {
-                if (contender* const left = state_->find(key_))
-                    left->doubtful = true;
-                return state_->finish_failed(self, got, name_);
-            }
-            state_->erase(key_);
-            if (!why.good())
-                return state_->finish_failed(self, why, name_);
-            finish();
-        });
+        state_->to().send(remove_node(of->path()),
+                          [this, self = shared_from_this(), why](const reply& got) {
+                              if (got.failed) {
+                                  if (contender* const left = state_->find(key_))
+                                      left->doubtful = true;
+                                  return state_->finish_failed(self, got, name_);
+                              }
+                              state_->erase(key_);
+                              if (!why.good())
+                                  return state_->finish_failed(self, why, name_);
+                              finish();
+                          });
     }
 
     void granted()
@@ -261,24 +261,23 @@ public:
 private:
     void look()
     {
-        state_->look(folder, [this, self = shared_from_this()](const reply& got,
-                                                               const queue_view& queue) {
-            if (!got.good())
-                return state_->finish_failed(self, got, name_);
-            decide(queue);
-        });
+        state_->look(folder,
+                     [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
+                         if (!got.good())
+                             return state_->finish_failed(self, got, name_);
+                         decide(queue);
+                     });
     }
 
     void decide(const queue_view& queue)
     {
         const std::string of_lock = child_prefix(owner_, {});
         const std::string of_entries = entries_prefix(owner_);
-        const auto held = std::find_if(queue.children().begin(), queue.children().end(),
-                                       [&](const queue_view::child& each) {
-                                           return queue.is_first(each.number) &&
-                                                  (is_child_of(each.name, of_lock) ||
-                                                   each.name.starts_with(of_entries));
-                                       });
+        const auto held = std::find_if(
+            queue.children().begin(), queue.children().end(), [&](const queue_view::child& each) {
+                return queue.is_first(each.number) &&
+                       (is_child_of(each.name, of_lock) || each.name.starts_with(of_entries));
+            });
         const contender* const known = state_->find(key_);
         if (known != nullptr && queue.contains(known->child)) {
             result_ = outcome::granted;

@@ -14,11 +14,11 @@ namespace leasehold::zookeeper_store {
 /// An owner of this session, or a reentrant acquisition, with its child of the lock's node.
 struct contender
 {
-    std::string name;   ///< Of the lock.
+    std::string name; ///< Of the lock.
     std::string owner;
-    std::string folder; ///< The path of the lock's node.
-    std::string prefix; ///< The name of the child, without its number.
-    std::string child{}; ///< Its name. Empty: unknown.
+    std::string folder;      ///< The path of the lock's node.
+    std::string prefix;      ///< The name of the child, without its number.
+    std::string child{};     ///< Its name. Empty: unknown.
     std::string waits_for{}; ///< The path of the child before it, with a watch. Empty: none.
     std::int32_t number = 0;
     std::uint64_t created = 0; ///< The number of the change that has created it.

@@ -81,14 +81,13 @@ private:
 
     void locate_next()
     {
-        state_->locate(next_->key,
-                       [this, self = shared_from_this()](const reply& got, bool found) {
-                           if (!got.good())
-                               return state_->finish_failed(self, got, name_);
-                           if (!found)
-                               state_->erase(next_->key);
-                           start();
-                       });
+        state_->locate(next_->key, [this, self = shared_from_this()](const reply& got, bool found) {
+            if (!got.good())
+                return state_->finish_failed(self, got, name_);
+            if (!found)
+                state_->erase(next_->key);
+            start();
+        });
     }
 
     void remove()
@@ -110,14 +109,14 @@ private:
         }
         state_->to().send(remove_node(path),
                           [this, self = shared_from_this()](const reply& got) { removed(got); });
-        state_->look(folder, [this, self = shared_from_this()](const reply& got,
-                                                               const queue_view& queue) {
-            if (!failed_.good() && failed_.error != no_node)
-                return state_->finish_failed(self, failed_, name_);
-            if (!got.good())
-                return state_->finish_failed(self, got, name_);
-            decide(queue);
-        });
+        state_->look(folder,
+                     [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
+                         if (!failed_.good() && failed_.error != no_node)
+                             return state_->finish_failed(self, failed_, name_);
+                         if (!got.good())
+                             return state_->finish_failed(self, got, name_);
+                         decide(queue);
+                     });
     }
 
     void joined(const reply& got)
@@ -158,7 +157,7 @@ private:
         if (joins != nullptr)
             queue.erase(joins->child);
         reply_.result = !failed_.good()                            ? released::not_owner
-                        : queue.has(number_)                         ? released::still_held
+                        : queue.has(number_)                       ? released::still_held
                         : queue.empty()                            ? released::freed
                         : is_before(queue.first().number, number_) ? released::left_queue
                                                                    : released::granted_next;
@@ -194,20 +193,20 @@ private:
         said.queued = true;
         said.position = queue.position(joins->number);
         said.details = holder_of(queue, next_->needs_holder);
-        state_->watch_before(
-            next_->key, folder + '/' + queue.before(joins->number).name,
-            [this, self = shared_from_this()](const reply& got) {
-                if (got.error == no_node)
-                    return state_->look(folder, [this, self](const reply& seen,
-                                                             const queue_view& now) {
-                        if (!seen.good())
-                            return state_->finish_failed(self, seen, name_);
-                        join_queue(now);
-                    });
-                if (!got.good())
-                    return state_->finish_failed(self, got, name_);
-                finish();
-            });
+        state_->watch_before(next_->key, folder + '/' + queue.before(joins->number).name,
+                             [this, self = shared_from_this()](const reply& got) {
+                                 if (got.error == no_node)
+                                     return state_->look(
+                                         folder,
+                                         [this, self](const reply& seen, const queue_view& now) {
+                                             if (!seen.good())
+                                                 return state_->finish_failed(self, seen, name_);
+                                             join_queue(now);
+                                         });
+                                 if (!got.good())
+                                     return state_->finish_failed(self, got, name_);
+                                 finish();
+                             });
     }
 
     /// The lock was not released, or has no fence for it, so the next owner does not join.

@@ -29,28 +29,28 @@ public:
         const contender* const of = state_->find(key_);
         if (of == nullptr || of->doubtful || of->leaving || of->holds)
             return state_->finish(shared_from_this(), {});
-        state_->look(folder, [this, self = shared_from_this()](const reply& got,
-                                                               const queue_view& queue) {
-            contender* const found = state_->find(key_);
-            if (!got.good() || found == nullptr)
-                return state_->finish(self, {});
-            if (!queue.contains(found->child)) {
-                state_->gone(key_);
-                return state_->finish(self, {});
-            }
-            if (queue.is_first(found->number)) {
-                found->holds = true;
-                granted_ = true;
-                return state_->finish(self, {});
-            }
-            state_->watch_before(key_, folder + '/' + queue.before(found->number).name,
-                                 [this, self](const reply& watching) {
-                                     if (watching.error == no_node)
-                                         start();
-                                     else
-                                         state_->finish(self, {});
-                                 });
-        });
+        state_->look(folder,
+                     [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
+                         contender* const found = state_->find(key_);
+                         if (!got.good() || found == nullptr)
+                             return state_->finish(self, {});
+                         if (!queue.contains(found->child)) {
+                             state_->gone(key_);
+                             return state_->finish(self, {});
+                         }
+                         if (queue.is_first(found->number)) {
+                             found->holds = true;
+                             granted_ = true;
+                             return state_->finish(self, {});
+                         }
+                         state_->watch_before(key_, folder + '/' + queue.before(found->number).name,
+                                              [this, self](const reply& watching) {
+                                                  if (watching.error == no_node)
+                                                      start();
+                                                  else
+                                                      state_->finish(self, {});
+                                              });
+                     });
     }
 
     void complete(error_code, const details_ptr&) override
@@ -204,7 +204,8 @@ void store_state::erase(std::string_view key)
 void store_state::forget_watch(std::string_view path, std::string_view key)
 {
     const auto [begin, end] = watches_.equal_range(path);
-    const auto found = std::find_if(begin, end, [&](const auto& each) { return each.second == key; });
+    const auto found = std::find_if(begin, end,
+                                    [&](const auto& each) { return each.second == key; });
     if (found != end)
         watches_.erase(found);
 }
@@ -296,9 +297,9 @@ void store_state::make_folder(std::string_view folder)
 {
     // Most of them exist.
     for (std::size_t end = folder.find('/', 1); end != folder.npos; end = folder.find('/', end + 1))
-        session_->send(create_node(node_kind::persistent, folder.substr(0, end), {},
-                                   !settings_.user.empty()),
-                       {});
+        session_->send(
+            create_node(node_kind::persistent, folder.substr(0, end), {}, !settings_.user.empty()),
+            {});
     session_->send(create_node(node_kind::container, folder, {}, !settings_.user.empty()), {});
 }
 
@@ -311,16 +312,16 @@ request store_state::child_of(const contender& whose, node_kind kind, std::strin
 void store_state::watch_before(std::string_view key, std::string_view path,
                                std::function<void(const reply&)> then)
 {
-    session_->send(get_data(path, true), [self = shared_from_this(), key = std::string(key),
-                                          path = std::string(path),
-                                          then = std::move(then)](const reply& got) {
-        if (contender* const of = self->find(key); of != nullptr && got.good()) {
-            self->forget_watch(of->waits_for, key);
-            of->waits_for = path;
-            self->watches_.emplace(path, key);
-        }
-        then(got);
-    });
+    session_->send(get_data(path, true),
+                   [self = shared_from_this(), key = std::string(key), path = std::string(path),
+                    then = std::move(then)](const reply& got) {
+                       if (contender* const of = self->find(key); of != nullptr && got.good()) {
+                           self->forget_watch(of->waits_for, key);
+                           of->waits_for = path;
+                           self->watches_.emplace(path, key);
+                       }
+                       then(got);
+                   });
 }
 
 std::string store_state::client_path() const
@@ -335,24 +336,24 @@ request store_state::client_node() const
 
 void store_state::touch(std::function<void(const reply&)> then)
 {
-    session_->send(set_data(client_path(), info_text_), [self = shared_from_this(),
-                                                         then = std::move(then)](const reply& got) {
-        if (got.error == no_node && self->ready())
-            self->create_client(then); // it was removed
-        else
-            then(got);
-    });
+    session_->send(set_data(client_path(), info_text_),
+                   [self = shared_from_this(), then = std::move(then)](const reply& got) {
+                       if (got.error == no_node && self->ready())
+                           self->create_client(then); // it was removed
+                       else
+                           then(got);
+                   });
 }
 
 void store_state::create_client(std::function<void(const reply&)> then)
 {
-    session_->send(client_node(), [self = shared_from_this(),
-                                   then = std::move(then)](const reply& got) {
-        if (got.error != no_node || !self->ready())
-            return then(got);
-        self->make_folder(clients_node(self->settings_.root));
-        self->session_->send(self->client_node(), then);
-    });
+    session_->send(client_node(),
+                   [self = shared_from_this(), then = std::move(then)](const reply& got) {
+                       if (got.error != no_node || !self->ready())
+                           return then(got);
+                       self->make_folder(clients_node(self->settings_.root));
+                       self->session_->send(self->client_node(), then);
+                   });
 }
 
 void store_state::introduce(std::string_view owner)
@@ -531,16 +532,16 @@ void store_state::renew(std::span<const renewal> renewals, store::renew_handler 
 /// From then on its removal is an event.
 void store_state::watch_own(const contender& of)
 {
-    session_->send(get_data(of.path(), true), [self = shared_from_this(), key = of.key(),
-                                               path = of.path()](const reply& got) {
-        contender* const found = self->find(key);
-        if (found == nullptr || found->path() != path || found->leaving)
-            return;
-        if (got.error == no_node)
-            return self->gone(key);
-        if (got.good() && !std::exchange(found->watched, true))
-            self->watches_.emplace(path, key);
-    });
+    session_->send(get_data(of.path(), true),
+                   [self = shared_from_this(), key = of.key(), path = of.path()](const reply& got) {
+                       contender* const found = self->find(key);
+                       if (found == nullptr || found->path() != path || found->leaving)
+                           return;
+                       if (got.error == no_node)
+                           return self->gone(key);
+                       if (got.good() && !std::exchange(found->watched, true))
+                           self->watches_.emplace(path, key);
+                   });
 }
 
 void store_state::describe(std::string_view holder, store::describe_handler handler)
@@ -560,12 +561,10 @@ void store_state::describe(std::string_view holder, store::describe_handler hand
                                  : std::vector<std::string>::const_iterator();
         if (!names || found == names->end() || !self->ready())
             return complete({});
-        self->session_->send(get_data(folder + '/' + *found, false),
-                             [complete](const reply& data) {
-                                 const auto read = data.good() ? read_data(data.body)
-                                                               : std::nullopt;
-                                 complete(read ? detail::read_info(read->data) : client_info());
-                             });
+        self->session_->send(get_data(folder + '/' + *found, false), [complete](const reply& data) {
+            const auto read = data.good() ? read_data(data.body) : std::nullopt;
+            complete(read ? detail::read_info(read->data) : client_info());
+        });
     });
 }
 

@@ -8,7 +8,8 @@
 
 // Every state that a session of ZooKeeper can reach whose client is connected to a follower. The
 // connection between follower and leader keeps the order of the messages, and delays them for any
-// time in each direction. The client may reconnect to another follower. Time goes in steps, of which half a tick has two.
+// time in each direction. The client may reconnect to another follower. Time goes in steps, of
+// which half a tick has two.
 namespace leasehold::test::session_model {
 
 inline constexpr std::uint8_t half_tick = 2;
@@ -19,10 +20,10 @@ inline constexpr std::uint8_t last_time = 10;
 enum class mistake : std::uint8_t
 {
     none,
-    pings_believed,    ///< The answer to a ping counts by itself.
-    counted_from_write, ///< A confirmed write counts from its sending.
-    no_delay,          ///< A ping counts with a request that was sent right after it.
-    one_step,          ///< The first request counts, if it is a write.
+    pings_believed,      ///< The answer to a ping counts by itself.
+    counted_from_write,  ///< A confirmed write counts from its sending.
+    no_delay,            ///< A ping counts with a request that was sent right after it.
+    one_step,            ///< The first request counts, if it is a write.
     counted_from_answer, ///< A ping counts from its answer.
     count_,
 };
@@ -30,7 +31,7 @@ enum class mistake : std::uint8_t
 struct setting
 {
     std::uint8_t reconnects = 0; ///< The number of times that the client reconnects.
-    std::uint8_t phase = 0; ///< When the leader sends its pings.
+    std::uint8_t phase = 0;      ///< When the leader sends its pings.
     mistake wrong = mistake::none;
 };
 
@@ -61,8 +62,8 @@ struct state
     lease belief;
     moment now;
     // Between client and follower.
-    std::uint8_t ping; ///< 0 none, 1 on its way, 2 its answer is.
-    moment pinged;     ///< The time of the sending of the last one.
+    std::uint8_t ping;    ///< 0 none, 1 on its way, 2 its answer is.
+    moment pinged;        ///< The time of the sending of the last one.
     std::uint8_t touched; ///< The follower has something to pass on.
     // From the follower to the leader: what it has passed on before and after the request.
     std::uint8_t touches_before;
@@ -87,7 +88,10 @@ struct step
 };
 
 [[nodiscard]] state first_state(const setting& g);
-[[nodiscard]] inline const state& canonical(const state& s, const setting&) { return s; }
+[[nodiscard]] inline const state& canonical(const state& s, const setting&)
+{
+    return s;
+}
 void steps_from(const state& s, const setting& g, std::vector<step>& out);
 
 } // namespace leasehold::test::session_model

@@ -18,7 +18,8 @@ public:
         if (from_.belief.until() <= from_.now) // no promise can be broken any more
             return;
         if (from_.heard + moment{timeout} <= from_.now) {
-            add("the leader ends the session", [](state&) {},
+            add(
+                "the leader ends the session", [](state&) {},
                 "another client has the lock, and the holder does not know");
             return;
         }
