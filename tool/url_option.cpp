@@ -1,5 +1,6 @@
 #include "url_option.hpp"
 
+#include "base/connection_config.hpp"
 #ifdef LEASEHOLD_HAS_POSTGRES
 #include "postgres/config/address.hpp"
 #endif
@@ -8,6 +9,9 @@
 #include <leasehold/make_store.hpp>
 #ifdef LEASEHOLD_HAS_POSTGRES
 #include <leasehold/postgres.hpp>
+#endif
+#ifdef LEASEHOLD_HAS_ZOOKEEPER
+#include <leasehold/zookeeper.hpp>
 #endif
 
 #include <cstdlib>
@@ -51,6 +55,11 @@ bool is_postgres(std::string_view url)
     return url.starts_with("postgres://") || url.starts_with("postgresql://");
 }
 
+bool is_zookeeper(std::string_view url)
+{
+    return url.starts_with("zookeeper://");
+}
+
 void check_url(const std::string& url)
 {
     refuse_memory(url);
@@ -64,6 +73,11 @@ std::string servers_of(const std::string& url)
         return joined(postgres_config(url).addresses,
                       [](const auto& each) { return postgres_store::name_of(each); });
 #endif
+#ifdef LEASEHOLD_HAS_ZOOKEEPER
+    if (is_zookeeper(url))
+        return joined(zookeeper_config(url).addresses,
+                      [](const auto& each) { return detail::host_and_port(each.host, each.port); });
+#endif
     const redis_config where(url);
     if (!where.unix_socket.empty())
         return where.unix_socket;
@@ -75,6 +89,8 @@ redis_config read_url(const std::string& url)
     refuse_memory(url);
     if (is_postgres(url))
         throw usage_error("the URL is of PostgreSQL, which this command does not support");
+    if (is_zookeeper(url))
+        throw usage_error("the URL is of ZooKeeper, which this command does not support");
     return redis_config(url);
 }
 

@@ -15,6 +15,9 @@ void declare_url(command_line& options, std::string& url);
 
 [[nodiscard]] bool is_postgres(std::string_view url);
 
+/// The same of ZooKeeper.
+[[nodiscard]] bool is_zookeeper(std::string_view url);
+
 /// Checks the URL of locks that processes share, in any store.
 /// @throws usage_error, boost::system::system_error
 void check_url(const std::string& url);

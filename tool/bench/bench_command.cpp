@@ -179,7 +179,7 @@ int bench_command::run(const command_line::words& given)
         throw usage_error("only options are allowed as arguments");
     if (prefix_.empty())
         throw usage_error("--prefix is empty; it must be a text");
-    return is_postgres(url_) ? run_in_any_store() : run_in_redis();
+    return is_postgres(url_) || is_zookeeper(url_) ? run_in_any_store() : run_in_redis();
 }
 
 jobs bench_command::jobs_with(std::function<std::shared_ptr<store>()> make_store) const

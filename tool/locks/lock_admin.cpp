@@ -3,6 +3,9 @@
 #include "redis/redis_admin.hpp"
 #include "sql/sql_admin.hpp"
 #include "url_option.hpp"
+#ifdef LEASEHOLD_HAS_ZOOKEEPER
+#include "zookeeper/zookeeper_admin.hpp"
+#endif
 
 #ifdef LEASEHOLD_HAS_POSTGRES
 #include "postgres/driver.hpp"
@@ -16,6 +19,10 @@ std::unique_ptr<lock_admin> make_admin(boost::asio::io_context& context, const s
     if (is_postgres(url))
         return make_sql_admin(context, lock_kind::postgres,
                               postgres_store::make_driver(postgres_config(url)));
+#endif
+#ifdef LEASEHOLD_HAS_ZOOKEEPER
+    if (is_zookeeper(url))
+        return make_zookeeper_admin(context, zookeeper_config(url));
 #endif
     return make_redis_admin(context, read_url(url));
 }

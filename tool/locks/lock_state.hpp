@@ -17,9 +17,10 @@ enum class lock_kind : std::uint8_t
 {
     native,
     redisson,
-    quorum,   ///< At the members of a quorum.
-    postgres, ///< A row in PostgreSQL.
-    external, ///< A string of another library.
+    quorum,    ///< At the members of a quorum.
+    postgres,  ///< A row in PostgreSQL.
+    zookeeper, ///< A node in ZooKeeper.
+    external,  ///< Of another library.
 };
 
 [[nodiscard]] constexpr const char* name_of(lock_kind kind) noexcept
@@ -29,6 +30,7 @@ enum class lock_kind : std::uint8_t
     case lock_kind::redisson: return "redisson";
     case lock_kind::quorum: return "quorum";
     case lock_kind::postgres: return "postgres";
+    case lock_kind::zookeeper: return "zookeeper";
     case lock_kind::external: break;
     }
     return "foreign";
@@ -52,7 +54,7 @@ struct lock_state
     std::string client{}; ///< The `client::id` of the holder.
     client_info info{};   ///< The details that the client has stored.
     std::size_t holds = 1; ///< The number of acquisitions of the owner.
-    /// Without a value: it never expires.
+    /// Without a value: it never expires, or lives as long as a session.
     std::optional<std::chrono::milliseconds> left{};
     /// The holder sends heartbeats; after this time without one, others may acquire the lock.
     std::optional<std::chrono::milliseconds> grace{};

@@ -61,6 +61,11 @@ void add_info(json_writer& to, const client_info& info)
     add_text(to, "version", info.version);
 }
 
+std::string life_of(const lock_state& lock)
+{
+    return lock.kind == lock_kind::zookeeper ? "session" : life_text(lock.left);
+}
+
 } // namespace
 
 std::string life_text(std::optional<milliseconds> left)
@@ -110,7 +115,7 @@ std::vector<std::string> lock_table(std::span<const lock_state> locks, std::size
         rows.push_back({printable(lock.name), holder, or_dash(printable(lock.info.program)),
                         or_dash(printable(lock.info.host)),
                         lock.info.pid > 0 ? std::to_string(lock.info.pid) : "-",
-                        or_dash(time_text(lock.info.since)), life_text(lock.left),
+                        or_dash(time_text(lock.info.since)), life_of(lock),
                         or_dash(fence_text(lock)), std::to_string(lock.waiters)});
     }
     std::array<std::size_t, count> widths{};
@@ -197,7 +202,7 @@ std::string lock_details(const lock_state& lock)
     line("pid", lock.info.pid > 0 ? std::to_string(lock.info.pid) : std::string());
     line("since", time_text(lock.info.since));
     line("version", printable(lock.info.version));
-    line("time left", life_text(lock.left));
+    line("time left", life_of(lock));
     if (lock.silent)
         line("silent for", silence_text(lock) + "; after " + life_text(lock.grace) +
                                " others may acquire the lock");

@@ -194,6 +194,8 @@ void link::limit(std::chrono::steady_clock::duration time, const char* text)
             return;
         if (self->ending_)
             self->close();
+        else if (self->tls_ && self->user_ != nullptr && !self->open_)
+            self->end(text); // the handshake uses the stream until it has ended
         else if (self->user_ != nullptr && !self->open_)
             self->address_failed(text);
     });

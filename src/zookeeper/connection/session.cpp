@@ -218,15 +218,15 @@ void session::on_reply(const reply_header& header, std::string_view body)
     if (ends_connection(header.error)) {
         // The server has not executed it, and closes the connection.
         const std::string text = text_of(header.error);
-        answered.handler({.failed = errc::store_unavailable, .sent = answered.sent});
+        if (answered.handler)
+            answered.handler({.failed = errc::store_unavailable});
         return broken(text.c_str());
     }
     if (answered.leader)
         lease_.answered(answered.proof, answered.write && header.error == 0);
     if (answered.handler)
-        answered.handler({.error = header.error,
-                          .body = header.error == 0 ? body : std::string_view(),
-                          .sent = answered.sent});
+        answered.handler(
+            {.error = header.error, .body = header.error == 0 ? body : std::string_view()});
 }
 
 void session::send(const request& what, reply_handler handler)
@@ -239,7 +239,6 @@ void session::send(const request& what, reply_handler handler)
                         .write = what.is_write(),
                         .leader = leader,
                         .proof = leader ? lease_.sending(now) : session_lease::proof{},
-                        .sent = now,
                         .handler = std::move(handler)});
     link_->send(encode(xid_, what));
     if (first)
@@ -320,8 +319,7 @@ void session::fail_all(const link* last)
     for (waiting& each : all) {
         const bool unsent = last != nullptr && each.frame > last->frames_sent();
         if (each.handler)
-            each.handler({.failed = unsent ? errc::store_unavailable : errc::outcome_unknown,
-                          .sent = each.sent});
+            each.handler({.failed = unsent ? errc::store_unavailable : errc::outcome_unknown});
     }
 }
 

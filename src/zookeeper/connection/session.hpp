@@ -29,10 +29,9 @@ namespace leasehold::zookeeper_store {
 /// The reply to a request. The views are valid during the call.
 struct reply
 {
-    error_code failed{};      ///< There is no reply: `store_unavailable` or `outcome_unknown`.
-    std::int32_t error = 0;   ///< The server's.
-    std::string_view body{};  ///< Without an error.
-    clock::time_point sent{}; ///< When the request was sent, at the earliest.
+    error_code failed{};     ///< There is no reply: `store_unavailable` or `outcome_unknown`.
+    std::int32_t error = 0;  ///< The server's.
+    std::string_view body{}; ///< Without an error.
 
     [[nodiscard]] bool good() const noexcept { return !failed && error == 0; }
 };
@@ -98,7 +97,6 @@ private:
         bool write;
         bool leader; ///< Only the leader answers it.
         session_lease::proof proof;
-        clock::time_point sent;
         reply_handler handler;
     };
 

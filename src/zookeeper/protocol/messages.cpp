@@ -200,7 +200,8 @@ std::optional<std::int32_t> read_multi(std::string_view body)
         else if (type == created) {
             from.text();
         }
-        else if (type != static_cast<std::int32_t>(operation::check)) {
+        else if (type != static_cast<std::int32_t>(operation::check) &&
+                 type != static_cast<std::int32_t>(operation::remove)) {
             return std::nullopt;
         }
     }

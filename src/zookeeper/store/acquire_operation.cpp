@@ -89,7 +89,7 @@ private:
     void created(const reply& got)
     {
         contender* const of = state_->find(key_);
-        failed_ = {got.failed, got.error, {}, got.sent};
+        failed_ = {got.failed, got.error, {}};
         const auto made = got.good() ? read_created(got.body) : std::nullopt;
         if (made && of != nullptr) {
             of->take(*made);

@@ -132,7 +132,7 @@ private:
 
     void removed(const reply& got)
     {
-        failed_ = {got.failed, got.error, {}, got.sent};
+        failed_ = {got.failed, got.error, {}};
         contender* const of = state_->find(key_);
         if (of == nullptr)
             return;

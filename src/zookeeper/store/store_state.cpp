@@ -93,6 +93,8 @@ void store_state::open(const asio::any_io_executor& strand, store_listener& list
 
 void store_state::close() noexcept
 {
+    if (std::exchange(closed_, true))
+        return;
     listener_ = nullptr;
     try {
         session_->close();
@@ -105,6 +107,7 @@ void store_state::close() noexcept
 // The destruction of a handler may call this object.
 void store_state::on_context_end() noexcept
 {
+    closed_ = true;
     listener_ = nullptr;
     session_->drop();
     const auto lanes = std::exchange(lanes_, {});
@@ -229,12 +232,12 @@ void store_state::look(std::string_view folder,
 {
     session_->send(get_children(folder), [then = std::move(then)](const reply& got) {
         if (got.error == no_node)
-            return then({.sent = got.sent}, {});
+            return then(reply{}, {});
         if (!got.good())
             return then(got, {});
         auto names = read_children(got.body);
         if (!names)
-            return then({.failed = errc::outcome_unknown, .sent = got.sent}, {});
+            return then({.failed = errc::outcome_unknown}, {});
         then(got, queue_view(std::move(*names)));
     });
 }

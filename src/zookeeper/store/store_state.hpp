@@ -140,6 +140,7 @@ private:
     /// The keys of the owners that wait for an event of a node.
     std::multimap<std::string, std::string, std::less<>> watches_;
     bool starting_ = false; ///< Inside a call of the user.
+    bool closed_ = false;
 
     error_code down_ = errc::store_unavailable;
     details_ptr down_details_;

@@ -1,0 +1,46 @@
+// Clients of this library and of kazoo, a library for Python, in one queue.
+#include <boost/test/unit_test.hpp>
+
+#include "support/client_thread.hpp"
+#include "support/process.hpp"
+#include "support/zookeeper_server.hpp"
+#include "zookeeper/operator_session.hpp"
+
+#include <leasehold/zookeeper.hpp>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+using namespace leasehold;
+using namespace leasehold::test;
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_CASE(kazoo_and_this_client_wait_for_each_other)
+{
+    zookeeper_server server;
+    const std::string url = "zookeeper://" + server.address();
+    operator_session as_operator(url + "?session=60000&tick=200&timeout=10000");
+    const auto contenders = [&] { return as_operator.children("/app/stock").size(); };
+    process kazoo({LEASEHOLD_TEST_PYTHON, LEASEHOLD_TEST_KAZOO_PEER, std::to_string(server.port()),
+                   "/app/stock"});
+    kazoo.expect("ready", 60s);
+    client_thread ours(make_zookeeper_store(zookeeper_config(url + "/app?tick=200")));
+    for (int i = 0; i < 3; ++i) {
+        taken held = ours.lock("stock", {});
+        BOOST_TEST(!held.code);
+        kazoo.write_line("lock");
+        wait_until([&] { return contenders() == 2; });
+        BOOST_TEST(!kazoo.has_line());
+        auto waiting = ours.start_lock("stock", {.handoff_count = 0}); // behind kazoo
+        BOOST_TEST(!ours.release(std::move(held.held)));
+        kazoo.expect("locked");
+        wait_until([&] { return contenders() == 2; });
+        BOOST_TEST((waiting.wait_for(0s) == std::future_status::timeout));
+        kazoo.write_line("unlock");
+        kazoo.expect("unlocked");
+        taken next = get(waiting);
+        BOOST_TEST(!next.code);
+        BOOST_TEST(!ours.release(std::move(next.held)));
+    }
+}
