@@ -7,7 +7,7 @@
 #include "inspect/inspect_command.hpp"
 #include "ls/ls_command.hpp"
 #include "run/run_command.hpp"
-#ifdef LEASEHOLD_HAS_POSTGRES
+#if defined(LEASEHOLD_HAS_POSTGRES) || defined(LEASEHOLD_HAS_MYSQL)
 #include "schema/schema_command.hpp"
 #endif
 #include "trace/trace_command.hpp"
@@ -24,8 +24,8 @@ std::span<const command_entry> commands() noexcept
         {"watch", "shows changes of locks as they happen", make_watch_command},
         {"trace", "records the life of some locks", make_trace_command},
         {"break", "removes the lock of an owner", make_break_command},
-#ifdef LEASEHOLD_HAS_POSTGRES
-        {"schema", "prints the SQL text that installs the locks in PostgreSQL",
+#if defined(LEASEHOLD_HAS_POSTGRES) || defined(LEASEHOLD_HAS_MYSQL)
+        {"schema", "prints the SQL text that installs the locks in a database",
          make_schema_command},
 #endif
         {"doctor", "checks if servers are fit to keep locks", make_doctor_command},

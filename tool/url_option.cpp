@@ -1,12 +1,14 @@
 #include "url_option.hpp"
 
+#include "sql/database_url.hpp"
+
 #include "base/connection_config.hpp"
-#ifdef LEASEHOLD_HAS_POSTGRES
-#include "postgres/config/address.hpp"
-#endif
 #include "redis/config/address.hpp"
 
 #include <leasehold/make_store.hpp>
+#ifdef LEASEHOLD_HAS_MYSQL
+#include <leasehold/mysql.hpp>
+#endif
 #ifdef LEASEHOLD_HAS_POSTGRES
 #include <leasehold/postgres.hpp>
 #endif
@@ -50,11 +52,6 @@ void declare_url(command_line& options, std::string& url)
                   [&url](std::string_view value) { url = value; });
 }
 
-bool is_postgres(std::string_view url)
-{
-    return url.starts_with("postgres://") || url.starts_with("postgresql://");
-}
-
 bool is_zookeeper(std::string_view url)
 {
     return url.starts_with("zookeeper://");
@@ -68,11 +65,8 @@ void check_url(const std::string& url)
 
 std::string servers_of(const std::string& url)
 {
-#ifdef LEASEHOLD_HAS_POSTGRES
-    if (is_postgres(url))
-        return joined(postgres_config(url).addresses,
-                      [](const auto& each) { return postgres_store::name_of(each); });
-#endif
+    if (const auto place = database_of(url))
+        return joined(place->how->common().servers, [](const auto& each) { return each; });
 #ifdef LEASEHOLD_HAS_ZOOKEEPER
     if (is_zookeeper(url))
         return joined(zookeeper_config(url).addresses,
@@ -87,8 +81,8 @@ std::string servers_of(const std::string& url)
 redis_config read_url(const std::string& url)
 {
     refuse_memory(url);
-    if (is_postgres(url))
-        throw usage_error("the URL is of PostgreSQL, which this command does not support");
+    if (is_database(url))
+        throw usage_error("the URL is of a database, which this command does not support");
     if (is_zookeeper(url))
         throw usage_error("the URL is of ZooKeeper, which this command does not support");
     return redis_config(url);

@@ -13,9 +13,7 @@ namespace leasehold::tool {
 /// Declares `--url`, and sets the text to its default.
 void declare_url(command_line& options, std::string& url);
 
-[[nodiscard]] bool is_postgres(std::string_view url);
-
-/// The same of ZooKeeper.
+/// Whether the URL is of ZooKeeper.
 [[nodiscard]] bool is_zookeeper(std::string_view url);
 
 /// Checks the URL of locks that processes share, in any store.

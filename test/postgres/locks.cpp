@@ -2,8 +2,6 @@
 
 #include "support/directory.hpp"
 
-#include <ostream>
-
 namespace leasehold::test {
 namespace {
 
@@ -13,13 +11,6 @@ std::int64_t or_zero(const postgresql_rows& rows, const std::string& column)
 }
 
 } // namespace
-
-lock_request waiting(const std::string& owner, const std::string& name)
-{
-    lock_request result{.owner = owner, .name = name};
-    result.presence = 60'000;
-    return result;
-}
 
 void locks::send_acquire(const lock_request& request)
 {
@@ -144,11 +135,6 @@ std::vector<listening::grant> listening::grants()
     return result;
 }
 
-std::ostream& operator<<(std::ostream& out, const listening::grant& value)
-{
-    return out << value.owner << " of " << value.name;
-}
-
 const postgresql_server& lock_server()
 {
     static const postgresql_server started;
@@ -172,9 +158,40 @@ boost::test_tools::assertion_result lock_server_can_be_started(boost::unit_test:
     return result;
 }
 
-lock_fixture::lock_fixture()
+void lock_fixture::clear()
 {
     admin.run_script("truncate leasehold.lock, leasehold.waiter, leasehold.client");
+}
+
+void lock_fixture::expire(const std::string& name)
+{
+    admin.run("update leasehold.lock set expires = leasehold.clock() where key = $1",
+              {as_bytes(name)});
+}
+
+void lock_fixture::expire_presence(const std::string& owner)
+{
+    admin.run("update leasehold.waiter set until = leasehold.clock() - 1 where owner = $1",
+              {as_bytes(owner)});
+}
+
+std::string lock_fixture::holder_of(const std::string& name)
+{
+    const postgresql_rows row = admin.run(
+        "select owner from leasehold.lock "
+        "where key = $1 and owner is not null and expires > leasehold.clock()",
+        {as_bytes(name)});
+    return row.size() == 0 ? std::string() : row.bytes("owner");
+}
+
+std::vector<std::string> lock_fixture::waiters_of(const std::string& name)
+{
+    const postgresql_rows rows = admin.run(
+        "select owner from leasehold.waiter where key = $1 order by n", {as_bytes(name)});
+    std::vector<std::string> result;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        result.push_back(rows.bytes("owner", i));
+    return result;
 }
 
 } // namespace leasehold::test

@@ -2,83 +2,19 @@
 #define LEASEHOLD_TEST_POSTGRES_LOCKS_HPP
 
 #include "postgres/connection.hpp"
+#include "sql/lock_requests.hpp"
 #include "support/postgresql_server.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
 #include <cstdint>
-#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
 
 // The functions of the schema, as the tests call them.
 namespace leasehold::test {
-
-struct lock_request
-{
-    std::string owner{};
-    std::string name = "lock";
-    std::string entry{};
-    std::int64_t lease = 60'000;
-    std::int64_t wanted = 1;
-    std::int64_t fence_floor = 0;
-    std::int64_t deadline = 0;
-    std::int64_t presence = 0; ///< 0: does not wait.
-    std::int64_t claim = 30'000;
-    std::int64_t listener = 0;
-    bool needs_holder = false;
-};
-
-/// A request that waits.
-[[nodiscard]] lock_request waiting(const std::string& owner, const std::string& name = "lock");
-
-/// The results of `acquire`.
-enum : std::int64_t
-{
-    gone = -2,
-    late = -1,
-    held = 0,
-    granted = 1
-};
-
-struct acquired
-{
-    std::int64_t result = held;
-    std::int64_t fence = 0;
-    std::int64_t fences = 0;
-    std::int64_t remaining = 0;
-    std::int64_t place = -1;
-    std::optional<std::string> holder;
-    std::int64_t clock = 0;
-
-    [[nodiscard]] std::int64_t first_fence() const noexcept { return fence - fences + 1; }
-};
-
-/// The results of `release`.
-enum : std::int64_t
-{
-    not_owner = 0,
-    freed = 1,
-    still_held = 2,
-    left_queue = 3,
-    granted_next = 4
-};
-
-struct released
-{
-    std::int64_t result = not_owner;
-    std::optional<acquired> next;
-};
-
-struct renewal_of
-{
-    std::string owner;
-    std::string name = "lock";
-    std::string entry{};
-    std::int64_t lease = 60'000;
-};
 
 /// A connection of an application.
 class locks : public postgresql_connection
@@ -92,6 +28,8 @@ public:
     released release(const std::string& owner, const std::string& name = "lock",
                      const std::string& entry = {}, const lock_request& next = lock_request());
     std::vector<bool> renew(const std::vector<renewal_of>& renewals);
+    void begin() { run("begin"); }
+    void commit() { run("commit"); }
     std::int64_t clock();
 };
 
@@ -106,14 +44,7 @@ public:
 
     [[nodiscard]] std::int64_t listener() const noexcept { return listener_; }
 
-    struct grant
-    {
-        std::string owner;
-        std::string name;
-
-        friend bool operator==(const grant&, const grant&) = default;
-        friend std::ostream& operator<<(std::ostream& out, const grant& value);
-    };
+    using grant = announced_grant;
 
     std::optional<grant> next_grant(std::chrono::milliseconds limit = std::chrono::seconds(30));
     /// The notifications that were committed before this call.
@@ -137,7 +68,16 @@ boost::test_tools::assertion_result lock_server_can_be_started(boost::unit_test:
 /// Empty tables, the owner of the schema, and two applications.
 struct lock_fixture
 {
-    lock_fixture();
+    lock_fixture() { clear(); }
+
+    void clear();
+    /// Ends the lease of the holder.
+    void expire(const std::string& name);
+    /// Ends the presence of a waiter.
+    void expire_presence(const std::string& owner);
+    /// Empty: none.
+    [[nodiscard]] std::string holder_of(const std::string& name);
+    [[nodiscard]] std::vector<std::string> waiters_of(const std::string& name);
 
     std::string where = lock_server().connection_text();
     postgresql_connection admin{where};

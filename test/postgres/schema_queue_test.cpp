@@ -12,19 +12,7 @@ using grant = listening::grant;
 
 struct queue_fixture : lock_fixture
 {
-    /// Ends the lease of the holder.
-    void expire(const std::string& name = "lock")
-    {
-        admin.run("update leasehold.lock set expires = leasehold.clock() where key = $1",
-                  {as_bytes(name)});
-    }
-
-    /// Ends the presence of a waiter.
-    void expire_presence(const std::string& owner)
-    {
-        admin.run("update leasehold.waiter set until = leasehold.clock() - 1 where owner = $1",
-                  {as_bytes(owner)});
-    }
+    void expire(const std::string& name = "lock") { lock_fixture::expire(name); }
 
     void expect_queued(const acquired& got, std::int64_t place)
     {

@@ -3,6 +3,7 @@
 #include "../exit_code.hpp"
 #include "../message.hpp"
 #include "../server/servers.hpp"
+#include "../sql/database_url.hpp"
 #include "../terminal.hpp"
 #include "../url_option.hpp"
 #include "../values.hpp"
@@ -41,7 +42,7 @@ constexpr char about[] = R"(Measures locks on the server, or the servers, of a U
   - two clients that share one lock: the duration of a handoff between them
 
 It loads the server while it runs. All names begin with --prefix; their keys are
-deleted at the end. The counter of the fencing tokens stays. In PostgreSQL the
+deleted at the end. The counter of the fencing tokens stays. In a database the
 cost is not shown, and clients delete the rows after fence_retention.
 )";
 
@@ -179,7 +180,7 @@ int bench_command::run(const command_line::words& given)
         throw usage_error("only options are allowed as arguments");
     if (prefix_.empty())
         throw usage_error("--prefix is empty; it must be a text");
-    return is_postgres(url_) || is_zookeeper(url_) ? run_in_any_store() : run_in_redis();
+    return is_database(url_) || is_zookeeper(url_) ? run_in_any_store() : run_in_redis();
 }
 
 jobs bench_command::jobs_with(std::function<std::shared_ptr<store>()> make_store) const

@@ -1,25 +1,19 @@
 #include "lock_admin.hpp"
 
 #include "redis/redis_admin.hpp"
+#include "sql/database_url.hpp"
 #include "sql/sql_admin.hpp"
 #include "url_option.hpp"
 #ifdef LEASEHOLD_HAS_ZOOKEEPER
 #include "zookeeper/zookeeper_admin.hpp"
 #endif
 
-#ifdef LEASEHOLD_HAS_POSTGRES
-#include "postgres/driver.hpp"
-#endif
-
 namespace leasehold::tool {
 
 std::unique_ptr<lock_admin> make_admin(boost::asio::io_context& context, const std::string& url)
 {
-#ifdef LEASEHOLD_HAS_POSTGRES
-    if (is_postgres(url))
-        return make_sql_admin(context, lock_kind::postgres,
-                              postgres_store::make_driver(postgres_config(url)));
-#endif
+    if (const auto place = database_of(url))
+        return make_sql_admin(context, place->kind, place->how);
 #ifdef LEASEHOLD_HAS_ZOOKEEPER
     if (is_zookeeper(url))
         return make_zookeeper_admin(context, zookeeper_config(url));

@@ -19,6 +19,7 @@ enum class lock_kind : std::uint8_t
     redisson,
     quorum,    ///< At the members of a quorum.
     postgres,  ///< A row in PostgreSQL.
+    mysql,     ///< A row in MySQL or MariaDB.
     zookeeper, ///< A node in ZooKeeper.
     external,  ///< Of another library.
 };
@@ -31,6 +32,7 @@ enum class lock_kind : std::uint8_t
     case lock_kind::quorum: return "quorum";
     case lock_kind::postgres: return "postgres";
     case lock_kind::zookeeper: return "zookeeper";
+    case lock_kind::mysql: return "mysql";
     case lock_kind::external: break;
     }
     return "foreign";

@@ -3,13 +3,16 @@
 #include "exit_code.hpp"
 #include "message.hpp"
 #include "sql/database.hpp"
+#include "sql/database_url.hpp"
 #include "terminal.hpp"
 #include "url_option.hpp"
 
-#include "postgres/driver.hpp"
-#include "postgres/protocol/schema_version.hpp"
-
+#ifdef LEASEHOLD_HAS_MYSQL
+#include <leasehold/mysql.hpp>
+#endif
+#ifdef LEASEHOLD_HAS_POSTGRES
 #include <leasehold/postgres.hpp>
+#endif
 
 #include <boost/asio/io_context.hpp>
 
@@ -20,12 +23,14 @@ namespace {
 
 constexpr char about[] =
     R"(Prints the SQL text that creates the tables and functions of the locks in a
-PostgreSQL database. It may be executed again, also over an earlier version:
+database. It may be executed again, also over an earlier version:
 
-  leasehold schema | psql -v ON_ERROR_STOP=1 DATABASE
+  leasehold schema         | psql -v ON_ERROR_STOP=1 DATABASE
+  leasehold schema --mysql | mysql DATABASE
 
 The user that executes it owns the tables. The user of an application needs
-only one right: grant usage on schema leasehold to APPLICATION.
+only one right: in PostgreSQL, grant usage on schema leasehold to APPLICATION;
+in MySQL and MariaDB, grant execute on DATABASE.* to APPLICATION.
 )";
 
 constexpr char notes[] = R"(Exit code: 0, or
@@ -35,19 +40,54 @@ constexpr char notes[] = R"(Exit code: 0, or
        another version
 )";
 
+#ifdef LEASEHOLD_HAS_MYSQL
+std::string text_for_mysql()
+{
+    return mysql_schema();
+}
+#else
+std::string text_for_mysql()
+{
+    throw usage_error("this program was built without MySQL");
+}
+#endif
+
+#ifdef LEASEHOLD_HAS_POSTGRES
+std::string text_for_postgres(const std::string& url, const std::string& schema, bool unlogged)
+{
+    postgres_config where;
+    if (is_postgres(url))
+        where = postgres_config(url);
+    if (!schema.empty())
+        where.schema = schema;
+    where.validate();
+    return (unlogged ? "set leasehold.tables = 'unlogged';\n" : "") +
+           postgres_schema(where.schema);
+}
+#else
+std::string text_for_postgres(const std::string&, const std::string&, bool)
+{
+    throw usage_error("this program was built without PostgreSQL; --mysql is allowed");
+}
+#endif
+
 class schema_command final : public command
 {
 public:
     schema_command() : command("schema [OPTION...]", about)
     {
         declare_url(options(), url_);
+        options().flag("--mysql",
+                       "The text for MySQL and MariaDB (default with a mysql: or\n"
+                       "mariadb: URL).",
+                       mysql_);
         options().value("--schema", "NAME",
-                        "The name of the schema (default: that of a postgres: URL,\n"
-                        "else leasehold).",
+                        "PostgreSQL: the name of the schema (default: that of a\n"
+                        "postgres: URL, else leasehold).",
                         [this](std::string_view value) { schema_ = value; });
         options().flag("--unlogged",
-                       "Creates tables without a write-ahead log. They are faster on a\n"
-                       "slow disk, but a crash of the server loses all locks.",
+                       "PostgreSQL: creates tables without a write-ahead log. They are\n"
+                       "faster on a slow disk, but a crash of the server loses all locks.",
                        unlogged_);
         options().flag("--check", "Prints nothing, and checks the schema at the server of --url.",
                        check_);
@@ -58,36 +98,40 @@ public:
     {
         if (!given.arguments.empty() || !given.command.empty())
             throw usage_error("no argument is allowed, only options");
-        postgres_config where;
-        if (is_postgres(url_))
-            where = postgres_config(url_);
-        else if (check_)
-            throw usage_error("--check needs a --url that begins with postgres://");
-        if (!schema_.empty())
-            where.schema = schema_;
-        where.validate();
-        if (check_)
-            check(where);
-        else
-            print((unlogged_ ? "set leasehold.tables = 'unlogged';\n" : "") +
-                  postgres_schema(where.schema));
+        if (check_) {
+            check();
+        }
+        else if (mysql_ || is_mysql(url_)) {
+            if (!schema_.empty() || unlogged_)
+                throw usage_error("--schema and --unlogged are for PostgreSQL only");
+            print(text_for_mysql());
+        }
+        else {
+            print(text_for_postgres(url_, schema_, unlogged_));
+        }
         return success;
     }
 
 private:
-    static void check(const postgres_config& where)
+    void check() const
     {
+        std::string url = url_;
+        if (!schema_.empty() && is_postgres(url))
+            url += (url.find('?') == url.npos ? "?schema=" : "&schema=") + schema_;
+        const auto place = database_of(url);
+        if (!place)
+            throw usage_error("--check needs a --url that begins with postgres:// or mysql://");
         boost::asio::io_context context(1);
-        database found(context, postgres_store::make_driver(where));
+        database found(context, place->how);
         // A session begins with this check.
         found.query("select 1", [&](const auto&) {
-            say("schema " + where.schema + " has version " +
-                std::to_string(postgres_store::schema_version) + " at " + found.server());
+            say("the schema at " + found.server() + " has the version of this program");
         });
     }
 
     std::string url_;
     std::string schema_;
+    bool mysql_ = false;
     bool unlogged_ = false;
     bool check_ = false;
 };

@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
-#include "postgres/locks.hpp"
+// Of the database that is tested.
+#include "locks.hpp"
 #include "testing/time/random.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 namespace leasehold::test {
 namespace {
 
-using grant = listening::grant;
+using grant = announced_grant;
 
 /// The expected state of a lock.
 struct lock_model
@@ -95,8 +96,6 @@ public:
                 compare(lock);
             }
         }
-        for (const auto& each : clients_)
-            BOOST_TEST(each->grants == each->listener.grants());
     }
 
 private:
@@ -108,7 +107,7 @@ private:
         std::string id;
         locks requests;
         listening listener;
-        std::vector<grant> grants; ///< Those of which it must be notified.
+        std::vector<grant> grants; ///< Those of which it must be notified by this step.
         int owners = 0;
     };
 
@@ -218,32 +217,28 @@ private:
 
     void expire(lock_model& lock)
     {
-        fixture_.admin.run("update leasehold.lock set expires = leasehold.clock() where key = $1",
-                           {as_bytes(lock.name)});
+        fixture_.expire(lock.name);
         lock.holder.clear();
     }
 
     void lose_presence(lock_model& lock, const std::string& owner)
     {
-        fixture_.admin.run("update leasehold.waiter set until = leasehold.clock() - 1 where key = "
-                           "$1 and owner = $2",
-                           {as_bytes(lock.name), as_bytes(owner)});
+        fixture_.expire_presence(owner);
         if (const std::size_t at = lock.position(owner); at != lock.queue.size())
             lock.queue[at].present = false;
     }
 
     void compare(const lock_model& lock)
     {
-        const postgresql_rows row = fixture_.admin.run(
-            "select owner from leasehold.lock "
-            "where key = $1 and owner is not null and expires > leasehold.clock()",
-            {as_bytes(lock.name)});
-        BOOST_TEST((row.size() == 0 ? std::string() : row.bytes("owner")) == lock.holder);
-        const postgresql_rows waiters = fixture_.admin.run(
-            "select owner from leasehold.waiter where key = $1 order by n", {as_bytes(lock.name)});
+        BOOST_TEST(fixture_.holder_of(lock.name) == lock.holder);
+        const std::vector<std::string> waiters = fixture_.waiters_of(lock.name);
         BOOST_REQUIRE(waiters.size() == lock.queue.size());
         for (std::size_t i = 0; i < waiters.size(); ++i)
-            BOOST_TEST(waiters.bytes("owner", i) == lock.queue[i].owner);
+            BOOST_TEST(waiters[i] == lock.queue[i].owner);
+        for (const auto& each : clients_) {
+            BOOST_TEST(each->grants == each->listener.grants());
+            each->grants.clear();
+        }
     }
 
     lock_fixture& fixture_;
@@ -263,7 +258,7 @@ BOOST_AUTO_TEST_CASE(random_requests_have_the_results_of_the_model)
             random_steps steps(*this, seed);
             steps.run(400);
             steps.drain();
-            admin.run_script("truncate leasehold.lock, leasehold.waiter");
+            clear();
         }
     }
 }
@@ -282,17 +277,18 @@ void increment(const std::string& where, const std::string& id, int times)
             got = requests.acquire(request);
         }
         const std::int64_t value = requests.run("select value from counter").number("value");
-        requests.run("update counter set value = $1, fence = $2 where fence < $2",
-                     {std::to_string(value + 1), std::to_string(got.fence)});
+        const std::string fence = std::to_string(got.fence);
+        requests.run("update counter set value = " + std::to_string(value + 1) +
+                     ", fence = " + fence + " where fence < " + fence);
         requests.release(request.owner);
     }
 }
 
 BOOST_AUTO_TEST_CASE(concurrent_clients_lose_no_update)
 {
-    constexpr int times = 500;
-    admin.run_script("create table counter (value bigint, fence bigint);"
-                     "insert into counter values (0, 0)");
+    constexpr int times = 300;
+    admin.run("create table counter (value bigint, fence bigint)");
+    admin.run("insert into counter values (0, 0)");
     std::array<std::exception_ptr, 4> failures;
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < failures.size(); ++i) {
@@ -310,8 +306,8 @@ BOOST_AUTO_TEST_CASE(concurrent_clients_lose_no_update)
     for (const std::exception_ptr& failure : failures)
         BOOST_CHECK_NO_THROW(failure ? std::rethrow_exception(failure) : void());
     BOOST_TEST(admin.run("select value from counter").number("value") == 4 * times);
-    BOOST_TEST(admin.run("select from leasehold.waiter").size() == 0u);
-    admin.run_script("drop table counter");
+    BOOST_TEST(waiters_of("lock").empty());
+    admin.run("drop table counter");
 }
 
 // A batch of requests in one transaction, in the order of the names, as a store sends them.
@@ -322,15 +318,15 @@ BOOST_AUTO_TEST_CASE(concurrent_batches_in_the_order_of_names_do_not_deadlock)
             locks requests(where);
             std::vector<renewal_of> renewals{{id + ":1", "c"}, {id + ":1", "a"}, {id + ":1", "b"}};
             for (int i = 0; i < 300; ++i) {
-                requests.run("begin");
+                requests.begin();
                 for (const char* name : {"a", "b", "c"})
                     requests.acquire(waiting(id + ":1", name));
-                requests.run("commit");
+                requests.commit();
                 requests.renew(renewals);
-                requests.run("begin");
+                requests.begin();
                 for (const char* name : {"a", "b", "c"})
                     requests.release(id + ":1", name);
-                requests.run("commit");
+                requests.commit();
             }
         }
         catch (...) {
