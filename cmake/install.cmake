@@ -1,8 +1,8 @@
 # Installs the libraries and their headers, so that find_package(leasehold [COMPONENTS ...]) gives
-# leasehold::core, leasehold::redis, leasehold::postgres, leasehold::zookeeper, leasehold::testing,
-# and leasehold::leasehold with redis, and pkg-config the same as leasehold-core, leasehold,
-# leasehold-postgres, leasehold-zookeeper and leasehold-testing. The last three are absent if they
-# were not built.
+# leasehold::core, leasehold::redis, leasehold::postgres, leasehold::mysql, leasehold::zookeeper,
+# leasehold::testing, and leasehold::leasehold with redis, and pkg-config the same as leasehold-core,
+# leasehold, leasehold-postgres, leasehold-mysql, leasehold-zookeeper and leasehold-testing. The last
+# four are absent if they were not built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 include(${PROJECT_SOURCE_DIR}/packaging/pkg-config/pkg-config.cmake)
@@ -37,6 +37,15 @@ endif()
 if(TARGET leasehold_zookeeper)
     list(APPEND components zookeeper)
 endif()
+set(mysql_needs_charconv OFF) # as for Lua
+if(TARGET leasehold_mysql)
+    list(APPEND components mysql)
+    get_target_property(type leasehold_mysql TYPE)
+    if(NOT type STREQUAL "SHARED_LIBRARY" AND leasehold_boost_charconv_LIBRARY STREQUAL
+            "Boost::charconv")
+        set(mysql_needs_charconv ON)
+    endif()
+endif()
 
 # Each component has its own file of targets, so an unused component needs no dependencies.
 foreach(component IN LISTS components)
@@ -67,6 +76,10 @@ if(TARGET leasehold_postgres)
 endif()
 if(TARGET leasehold_zookeeper)
     leasehold_pkg_config(leasehold-zookeeper zookeeper "Distributed locks in ZooKeeper"
+        REQUIRES leasehold-core STATIC openssl)
+endif()
+if(TARGET leasehold_mysql)
+    leasehold_pkg_config(leasehold-mysql mysql "Distributed locks in MySQL and MariaDB"
         REQUIRES leasehold-core STATIC openssl)
 endif()
 if(TARGET leasehold_testing)

@@ -18,7 +18,7 @@ try {
 
     example::arguments line("Sells a stock in Redis or PostgreSQL from many processes, under a "
                             "lock, and counts the sold units.");
-    line.url(wanted.url, example::stores::redis_or_postgres);
+    line.url(wanted.url, example::stores::redis_or_database);
     line.store(wanted.store);
     line.number("--stock", wanted.stock, 1, 1'000'000, "units to sell");
     line.number("--processes", wanted.processes, 1, 64, "processes that sell");

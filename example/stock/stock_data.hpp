@@ -11,7 +11,7 @@
 
 namespace example {
 
-/// The stock, in Redis or PostgreSQL: the units that are left, the units that each process sold,
+/// The stock, in Redis or a database: the units that are left, the units that each process sold,
 /// and the largest fence that wrote. It has a connection of its own, and does not use locks.
 class stock_data
 {
@@ -40,12 +40,19 @@ std::unique_ptr<stock_data> make_redis_stock(boost::asio::io_context& context,
 std::unique_ptr<stock_data> make_postgres_stock(boost::asio::io_context& context,
                                                 const std::string& url, std::string key);
 
+/// The same, as `leasehold schema --mysql | mysql` does.
+std::unique_ptr<stock_data> make_mysql_stock(boost::asio::io_context& context,
+                                             const std::string& url, std::string key);
+
 /// In the store that the URL names.
 inline std::unique_ptr<stock_data> make_stock(boost::asio::io_context& context,
                                               const std::string& url, std::string key)
 {
-    return url.starts_with("postgres") ? make_postgres_stock(context, url, std::move(key))
-                                       : make_redis_stock(context, url, std::move(key));
+    if (url.starts_with("postgres"))
+        return make_postgres_stock(context, url, std::move(key));
+    if (url.starts_with("mysql") || url.starts_with("mariadb"))
+        return make_mysql_stock(context, url, std::move(key));
+    return make_redis_stock(context, url, std::move(key));
 }
 
 } // namespace example

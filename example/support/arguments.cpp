@@ -21,13 +21,17 @@ void check_url(std::string_view text, stores allowed)
         static_cast<void>(leasehold::make_store(text));
         const bool is_redis = text.starts_with("redis://") || text.starts_with("unix://");
         if (allowed == stores::any || is_redis ||
-            (allowed == stores::redis_or_postgres && text.starts_with("postgres://")))
+            (allowed == stores::redis_or_database &&
+             (text.starts_with("postgres://") || text.starts_with("mysql://") ||
+              text.starts_with("mariadb://"))))
             return;
         throw std::invalid_argument(
             std::string("this example needs a server for a connection of its own; allowed: "
                         "redis://[user:password@]host[:port][/db], "
                         "unix:///path/to/socket[?db=n]") +
-            (allowed == stores::servers_only ? "" : ", postgres://[user:password@]host[:port]/db"));
+            (allowed == stores::servers_only ? ""
+                                             : ", postgres://[user:password@]host[:port]/db, "
+                                               "mysql://[user:password@]host[:port]/db"));
     }
     catch (const boost::system::system_error& wrong) {
         throw std::invalid_argument(wrong.what());

@@ -50,6 +50,7 @@ class LeaseholdConan(ConanFile):
         # Conan has no Lua 5.1.
         toolchain.cache_variables["LEASEHOLD_TESTING"] = "OFF"
         toolchain.cache_variables["LEASEHOLD_POSTGRES"] = "OFF"
+        toolchain.cache_variables["LEASEHOLD_MYSQL"] = "OFF"
         toolchain.cache_variables["LEASEHOLD_EXAMPLES"] = False
         toolchain.cache_variables["LEASEHOLD_WERROR"] = False
         toolchain.cache_variables["LEASEHOLD_TOOL"] = bool(self.options.tool)

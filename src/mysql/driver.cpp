@@ -1,8 +1,8 @@
 #include "mysql/driver.hpp"
 
-#include "base/printable.hpp"
 #include "mysql/config/config_check.hpp"
 #include "mysql/connection/session.hpp"
+#include "mysql/protocol/schema_version.hpp"
 
 #include <optional>
 #include <string>
@@ -43,7 +43,7 @@ public:
 
     std::string how_to_install() const override
     {
-        return mysql_store::how_to_install(*settings_);
+        return mysql_store::how_to_install(settings_->database);
     }
 
 private:
@@ -51,12 +51,6 @@ private:
 };
 
 } // namespace
-
-std::string how_to_install(const mysql_config& settings)
-{
-    return "install it: leasehold schema --mysql | mysql '" +
-           detail::printable(settings.database) + "'";
-}
 
 std::shared_ptr<const sql_store::driver> make_driver(const mysql_config& settings)
 {

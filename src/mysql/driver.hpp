@@ -6,13 +6,9 @@
 #include <leasehold/detail/export.hpp>
 #include <leasehold/mysql_config.hpp>
 
-#include <cstdint>
 #include <memory>
 
 namespace leasehold::mysql_store {
-
-/// The version of the schema that this library uses.
-inline constexpr std::int64_t schema_version = 1;
 
 /// @pre The settings are valid.
 [[nodiscard]] LEASEHOLD_MYSQL_EXPORT std::shared_ptr<const sql_store::driver> make_driver(

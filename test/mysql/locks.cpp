@@ -161,8 +161,8 @@ mysql_database& lock_server()
 {
     static mysql_database started;
     // The table of a test.
-    static const mysql_rows granted =
-        started.connect().run("grant select, update, create on locks.counter to app@localhost");
+    static const mysql_rows granted = started.connect().run(
+        "grant select, update, create on locks.counter to app@localhost");
     static_cast<void>(granted);
     return started;
 }
@@ -181,8 +181,8 @@ void lock_fixture::clear()
 
 void lock_fixture::expire(const std::string& name)
 {
-    admin.run(std::string("update leasehold_lock set expires = ") + now_us + " where name = " +
-              literal(name));
+    admin.run(std::string("update leasehold_lock set expires = ") + now_us +
+              " where name = " + literal(name));
 }
 
 void lock_fixture::expire_presence(const std::string& owner)
@@ -194,14 +194,15 @@ void lock_fixture::expire_presence(const std::string& owner)
 std::string lock_fixture::holder_of(const std::string& name)
 {
     const mysql_rows row = admin.run("select owner from leasehold_lock where owner is not null "
-                                     "and name = " + literal(name) + " and expires > " + now_us);
+                                     "and name = " +
+                                     literal(name) + " and expires > " + now_us);
     return row.size() == 0 ? std::string() : row.bytes("owner");
 }
 
 std::vector<std::string> lock_fixture::waiters_of(const std::string& name)
 {
-    const mysql_rows rows = admin.run("select owner from leasehold_waiter where name = " +
-                                      literal(name) + " order by n");
+    const mysql_rows rows = admin.run(
+        "select owner from leasehold_waiter where name = " + literal(name) + " order by n");
     std::vector<std::string> result;
     for (std::size_t i = 0; i < rows.size(); ++i)
         result.push_back(rows.bytes("owner", i));

@@ -50,10 +50,7 @@ public:
             std::this_thread::yield();
     }
 
-    void clear() override
-    {
-        operator_.run("truncate leasehold_lock; truncate leasehold_waiter");
-    }
+    void clear() override { operator_.run("truncate leasehold_lock; truncate leasehold_waiter"); }
 
 private:
     mysql_connection operator_ = shared_database().connect();

@@ -107,8 +107,8 @@ struct clean_database
     /// Ends sessions.
     void end_sessions(const std::string& which = "user = 'app'")
     {
-        const mysql_rows found =
-            root.run("select id from information_schema.processlist where " + which);
+        const mysql_rows found = root.run("select id from information_schema.processlist where " +
+                                          which);
         for (std::size_t i = 0; i < found.size(); ++i)
             root.run("kill " + found.bytes("id", i));
     }

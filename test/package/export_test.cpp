@@ -4,7 +4,8 @@
 #define TEXT(x) TEXT_OF(x)
 #define EXPORTS                                                                                    \
     TEXT(LEASEHOLD_EXPORT), TEXT(LEASEHOLD_REDIS_EXPORT), TEXT(LEASEHOLD_POSTGRES_EXPORT),         \
-        TEXT(LEASEHOLD_ZOOKEEPER_EXPORT), TEXT(LEASEHOLD_TESTING_EXPORT)
+        TEXT(LEASEHOLD_MYSQL_EXPORT), TEXT(LEASEHOLD_ZOOKEEPER_EXPORT),                            \
+        TEXT(LEASEHOLD_TESTING_EXPORT)
 
 // clang-format off
 #include "forget_exports.hpp"

@@ -162,8 +162,8 @@ BOOST_AUTO_TEST_CASE(each_sqlstate_has_a_meaning)
         {
             BOOST_TEST((classify(state) == code));
         }
-    using sql_store::cause;
     using postgres_store::cause_of;
+    using sql_store::cause;
     BOOST_TEST((cause_of("40P01") == cause::conflict && cause_of("42501") == cause::other));
     BOOST_TEST((cause_of("42883") == cause::schema_missing));
 }

@@ -54,8 +54,8 @@ void mysql_server::initialize()
              for each in tables tables_data; do cat $from/*_system_$each.sql || exit; done
            } | "$@" >log 2>&1)",
         {server_program(), "--no-defaults", "--bootstrap", "--datadir=" + directory_.file("data"),
-         "--tmpdir=" + directory_.path().string(),
-         "--innodb-log-file-size=4M", "--innodb-buffer-pool-size=16M"});
+         "--tmpdir=" + directory_.path().string(), "--innodb-log-file-size=4M",
+         "--innodb-buffer-pool-size=16M"});
     child initializing({.command = unprivileged(directory_.path(), is_mysql() ? mysql : mariadb)});
     const auto ended = initializing.wait(mysql_start_limit);
     if (!ended || ended->code != 0)
@@ -75,16 +75,16 @@ void mysql_server::start()
                                      "--innodb-buffer-pool-size=16M",
                                      "--innodb-flush-log-at-trx-commit=0"};
     if (is_mysql())
-        command.insert(command.end(), {"--mysqlx=OFF", "--secure-file-priv=NULL",
-                                       "--skip-log-bin", "--innodb-redo-log-capacity=8M"});
+        command.insert(command.end(), {"--mysqlx=OFF", "--secure-file-priv=NULL", "--skip-log-bin",
+                                       "--innodb-redo-log-capacity=8M"});
     else
         command.insert(command.end(),
                        {"--innodb-log-file-size=4M", "--skip-name-resolve", "--skip-log-bin"});
     for (const std::string& setting : settings_)
         command.push_back("--" + setting);
     ::unlink(socket().c_str());
-    server_ = child({.command = unprivileged(directory_.path(),
-                                             in_shell(R"(exec "$@" >log 2>&1)", command))});
+    server_ = child(
+        {.command = unprivileged(directory_.path(), in_shell(R"(exec "$@" >log 2>&1)", command))});
     // The server has no event to wait for, so it is polled until it answers or ends.
     const auto limit = std::chrono::steady_clock::now() + mysql_start_limit;
     while (!ready()) {

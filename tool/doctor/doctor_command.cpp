@@ -2,12 +2,16 @@
 
 #include "../exit_code.hpp"
 #include "../server/servers.hpp"
+#include "../sql/database_url.hpp"
 #include "../terminal.hpp"
 #include "../url_option.hpp"
 #include "../values.hpp"
 #include "deployment.hpp"
 #include "examine.hpp"
 #include "judge.hpp"
+#ifdef LEASEHOLD_HAS_MYSQL
+#include "mysql_doctor.hpp"
+#endif
 #ifdef LEASEHOLD_HAS_POSTGRES
 #include "postgres_doctor.hpp"
 #endif
@@ -113,6 +117,8 @@ public:
 
 private:
     void look_at_redis(const std::string& key);
+    [[nodiscard]] report look_at_postgres(const std::string& admin, const std::string& key) const;
+    [[nodiscard]] report look_at_mysql(const std::string& admin, const std::string& key) const;
     void look(const redis_config& where, const redis_config& admin, const std::string& key);
 
     std::string url_;
@@ -206,6 +212,30 @@ void doctor_command::look_at_redis(const std::string& key)
     look(where, admin, key);
 }
 
+#ifdef LEASEHOLD_HAS_POSTGRES
+report doctor_command::look_at_postgres(const std::string& admin, const std::string& key) const
+{
+    return examine_postgres(postgres_config(url_), postgres_config(admin), slow_, key);
+}
+#else
+report doctor_command::look_at_postgres(const std::string&, const std::string&) const
+{
+    throw usage_error("this program was built without PostgreSQL");
+}
+#endif
+
+#ifdef LEASEHOLD_HAS_MYSQL
+report doctor_command::look_at_mysql(const std::string& admin, const std::string& key) const
+{
+    return examine_mysql(mysql_config(url_), mysql_config(admin), slow_, key);
+}
+#else
+report doctor_command::look_at_mysql(const std::string&, const std::string&) const
+{
+    throw usage_error("this program was built without MySQL");
+}
+#endif
+
 int doctor_command::run(const command_line::words& given)
 {
     if (given.arguments.size() > 1)
@@ -213,12 +243,12 @@ int doctor_command::run(const command_line::words& given)
     if (!given.command.empty())
         throw usage_error("no command is allowed: '" + given.command.front() + "'");
     const std::string key = given.arguments.empty() ? unused_key() : given.arguments.front();
-#ifdef LEASEHOLD_HAS_POSTGRES
-    if (is_postgres(url_))
-        report_ = examine_postgres(postgres_config(url_),
-                                   postgres_config(admin_.empty() ? url_ : admin_), slow_, key);
+    const std::string& admin = admin_.empty() ? url_ : admin_;
+    if (is_postgres(url_) && is_postgres(admin))
+        report_ = look_at_postgres(admin, key);
+    else if (is_mysql(url_) && is_mysql(admin))
+        report_ = look_at_mysql(admin, key);
     else
-#endif
         look_at_redis(key);
 
     report_.sort();

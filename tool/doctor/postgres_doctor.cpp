@@ -1,21 +1,14 @@
 #include "postgres_doctor.hpp"
 
-#include "../failures.hpp"
-#include "../percentile.hpp"
-#include "../sql/database.hpp"
-#include "trial.hpp"
+#include "database_doctor.hpp"
 
 #include "postgres/driver.hpp"
 #include "postgres/protocol/identifier.hpp"
 
 #include <leasehold/postgres.hpp>
 
-#include <boost/asio/io_context.hpp>
-
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 
 namespace leasehold::tool::doctor {
 namespace {
@@ -87,67 +80,42 @@ facts ask_facts(database& from, const std::string& schema)
     return found;
 }
 
-std::vector<microseconds> ping(database& to)
-{
-    constexpr int times = 20;
-    std::vector<microseconds> took;
-    for (int i = 0; i < times; ++i) {
-        const auto began = std::chrono::steady_clock::now();
-        to.query("select 1", [](const row_reader&) {});
-        took.push_back(
-            std::chrono::duration_cast<microseconds>(std::chrono::steady_clock::now() - began));
-    }
-    return took;
-}
-
 class judge
 {
 public:
-    judge(const facts& known, const postgres_config& where, std::string server, findings& to)
-        : facts_(known), where_(where), server_(std::move(server)), to_(to)
+    judge(const facts& known, const postgres_config& where, server_judge& to)
+        : facts_(known), where_(where), to_(to)
     {}
 
-    void all(std::chrono::milliseconds slow, const std::vector<microseconds>& pings)
+    void all()
     {
         disk();
         standbys();
         snapshots();
-        sessions();
-        if (const auto median = percentile(pings, 50); median > slow)
-            add(level::warning, "latency",
-                "the median of " + std::to_string(pings.size()) + " round trips is " +
-                    std::to_string(median.count() / 1'000) + " ms",
-                "Each acquire and each renewal takes a round trip.",
-                "Move the programs closer to the server, or find what slows it down.");
+        to_.connections(facts_.sessions, facts_.most_sessions, "max_connections");
     }
 
 private:
-    void add(level how_bad, const char* check, std::string what, std::string why,
-             std::string remedy)
-    {
-        to_.push_back(
-            {how_bad, check, server_, std::move(what), std::move(why), std::move(remedy)});
-    }
-
     void disk()
     {
         if (!facts_.fsync)
-            add(level::warning, "fsync", "fsync is off",
-                "A crash of the machine may lose granted locks, and damage the database.",
-                "Set fsync = on.");
+            to_.add(level::warning, "fsync", "fsync is off",
+                    "A crash of the machine may lose granted locks, and damage the database.",
+                    "Set fsync = on.");
         if (facts_.unlogged)
-            add(level::warning, "unlogged", "the tables of the locks are unlogged",
-                "A crash of the server loses all locks and fences, and a standby has none.",
-                "Install the schema again: leasehold schema | psql.");
+            to_.add(level::warning, "unlogged", "the tables of the locks are unlogged",
+                    "A crash of the server loses all locks and fences, and a standby has none.",
+                    "Install the schema again: leasehold schema | psql.");
         if (where_.durability == durability::relaxed)
-            add(level::warning, "durability", "the URL has durability=relaxed",
+            to_.add(
+                level::warning, "durability", "the URL has durability=relaxed",
                 "A crash of the server may lose the grants of about the last second. Two owners "
                 "may then hold one lock.",
                 "Use durability=full, unless the guarded work can stand that.");
         if (!facts_.autovacuum)
-            add(level::warning, "autovacuum", "autovacuum is off",
-                "Each acquire leaves an old version of a row, and locks become slower.",
-                "Set autovacuum = on.");
+            to_.add(level::warning, "autovacuum", "autovacuum is off",
+                    "Each acquire leaves an old version of a row, and locks become slower.",
+                    "Set autovacuum = on.");
     }
 
     void standbys()
@@ -156,12 +124,14 @@ private:
         if (!has_standbys)
             return;
         if (facts_.synchronous_standbys.empty())
-            add(level::warning, "standby", "no standby is synchronous",
+            to_.add(
+                level::warning, "standby", "no standby is synchronous",
                 "A standby that is promoted may not have the last grants. Two owners may then hold "
                 "one lock.",
                 "Set synchronous_standby_names, for example to 'ANY 1 (*)'.");
         else if (where_.durability != durability::full)
-            add(level::warning, "standby",
+            to_.add(
+                level::warning, "standby",
                 "the URL has a durability other than full, so a grant does not wait for the "
                 "synchronous standbys",
                 "A standby that is promoted may not have the last grants. Two owners may then hold "
@@ -173,32 +143,22 @@ private:
     {
         constexpr std::int64_t old = 600;
         if (facts_.oldest_snapshot >= old)
-            add(level::warning, "snapshot",
+            to_.add(
+                level::warning, "snapshot",
                 facts_.oldest_of + " has a transaction that is " +
                     std::to_string(facts_.oldest_snapshot) + " s old",
                 "The server keeps the old versions of all rows for it, and a lock that is acquired "
                 "often becomes slower with each acquire.",
                 "End the transaction. Let reports and dumps read from a standby.");
         if (!facts_.sees_all)
-            add(level::note, "snapshot", "the user may not see the transactions of other users",
-                "An old transaction slows locks down; it was not looked for.",
-                "Pass --admin with a user that has the role pg_read_all_stats.");
-    }
-
-    void sessions()
-    {
-        if (facts_.sessions * 10 >= facts_.most_sessions * 9)
-            add(level::warning, "connections",
-                std::to_string(facts_.sessions) + " of " + std::to_string(facts_.most_sessions) +
-                    " connections are in use",
-                "A client that connects again may be refused, and loses its leases.",
-                "Increase max_connections, or use fewer connections.");
+            to_.add(level::note, "snapshot", "the user may not see the transactions of other users",
+                    "An old transaction slows locks down; it was not looked for.",
+                    "Pass --admin with a user that has the role pg_read_all_stats.");
     }
 
     const facts& facts_;
     const postgres_config& where_;
-    const std::string server_;
-    findings& to_;
+    server_judge& to_;
 };
 
 std::string advice_on(std::string_view why)
@@ -217,48 +177,24 @@ std::string advice_on(std::string_view why)
     return "Check if the server runs, and if the network lets connections pass.";
 }
 
-void examine(const postgres_config& where, const postgres_config& admin,
-             std::chrono::milliseconds slow, report& to)
-{
-    boost::asio::io_context context(1);
-    database server(context, postgres_store::make_driver(admin));
-    const facts known = ask_facts(server, where.schema);
-    server_summary shown{
-        .name = server.server(),
-        .product = "PostgreSQL",
-        .version = known.version,
-        .role = "primary",
-        .more = {std::to_string(known.standbys) + (known.standbys == 1 ? " standby" : " standbys")},
-        .pings = ping(server)};
-    judge(known, where, shown.name, to.found).all(slow, shown.pings);
-    to.servers.push_back(std::move(shown));
-}
-
 } // namespace
 
 report examine_postgres(const postgres_config& where, const postgres_config& admin,
                         std::chrono::milliseconds slow, const std::string& key)
 {
-    report made;
-    const auto cannot_be_asked = [&](const std::string& why) {
-        made.found.push_back({level::problem,
-                              "reachable",
-                              {},
-                              why,
-                              "Its locks cannot be acquired or renewed.",
-                              advice_on(why)});
+    const auto examine = [&](database& asked, server_judge& to) {
+        const facts known = ask_facts(asked, where.schema);
+        judge(known, where, to).all();
+        server_summary shown;
+        shown.product = "PostgreSQL";
+        shown.version = known.version;
+        shown.role = "primary";
+        shown.more = {std::to_string(known.standbys) +
+                      (known.standbys == 1 ? " standby" : " standbys")};
+        return shown;
     };
-    try {
-        examine(where, admin, slow, made);
-        try_lock(make_postgres_store(where), key, made.found);
-    }
-    catch (const unreachable& failed) {
-        cannot_be_asked(failed.what());
-    }
-    catch (const refused& failed) {
-        cannot_be_asked(failed.what());
-    }
-    return made;
+    return examine_database({examine, &advice_on}, postgres_store::make_driver(admin),
+                            make_postgres_store(where), slow, key);
 }
 
 } // namespace leasehold::tool::doctor

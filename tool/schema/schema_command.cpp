@@ -61,8 +61,7 @@ std::string text_for_postgres(const std::string& url, const std::string& schema,
     if (!schema.empty())
         where.schema = schema;
     where.validate();
-    return (unlogged ? "set leasehold.tables = 'unlogged';\n" : "") +
-           postgres_schema(where.schema);
+    return (unlogged ? "set leasehold.tables = 'unlogged';\n" : "") + postgres_schema(where.schema);
 }
 #else
 std::string text_for_postgres(const std::string&, const std::string&, bool)

@@ -75,9 +75,8 @@ public:
     {
         std::optional<lock_state> found = find(name);
         if (found)
-            database_.ask({procedure::queue, {name}}, [&](const row_reader& row) {
-                found->line.push_back(read_waiter(row));
-            });
+            database_.ask({procedure::queue, {name}},
+                          [&](const row_reader& row) { found->line.push_back(read_waiter(row)); });
         return found;
     }
 

@@ -11,8 +11,7 @@ namespace leasehold::tool {
 
 /// The locks of a store in a database.
 [[nodiscard]] std::unique_ptr<lock_admin> make_sql_admin(
-    boost::asio::io_context& context, lock_kind kind,
-    std::shared_ptr<const sql_store::driver> how);
+    boost::asio::io_context& context, lock_kind kind, std::shared_ptr<const sql_store::driver> how);
 
 } // namespace leasehold::tool
 

@@ -2,8 +2,8 @@
 
 #include "base/server_clock.hpp"
 #include "mysql/config/config_check.hpp"
-#include "mysql/driver.hpp"
 #include "mysql/protocol/errors.hpp"
+#include "mysql/protocol/schema_version.hpp"
 #include "mysql/protocol/statements.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -157,20 +157,22 @@ class mysql_session final : public sql_store::session,
     auto next(step taken)
     {
         busy_ = true;
-        return asio::bind_cancellation_slot(
-            signal_.slot(), [self = shared_from_this(), taken](error_code failed) {
-                self->busy_ = false;
-                if (self->user_ != nullptr)
-                    (self.get()->*taken)(failed);
-            });
+        return asio::bind_cancellation_slot(signal_.slot(),
+                                            [self = shared_from_this(), taken](error_code failed) {
+                                                self->busy_ = false;
+                                                if (self->user_ != nullptr)
+                                                    (self.get()->*taken)(failed);
+                                            });
     }
 
 public:
-    mysql_session(const asio::any_io_executor& strand,
-                  std::shared_ptr<const mysql_config> settings, std::size_t server,
-                  std::string password, bool listens)
-        : settings_(std::move(settings)), at_(settings_->addresses[server]), listens_(listens),
-          strand_(strand), timer_(strand)
+    mysql_session(const asio::any_io_executor& strand, std::shared_ptr<const mysql_config> settings,
+                  std::size_t server, std::string password, bool listens)
+        : settings_(std::move(settings)),
+          at_(settings_->addresses[server]),
+          listens_(listens),
+          strand_(strand),
+          timer_(strand)
     {
         if (is_socket(at_))
             target_.server_address.emplace_unix_path(at_.host);
@@ -225,9 +227,8 @@ public:
             limit(settings_->timeout);
             connection_->async_close(
                 said_, asio::bind_cancellation_slot(
-                           signal_.slot(), [self = shared_from_this()](error_code) {
-                               self->timer_.cancel();
-                           }));
+                           signal_.slot(),
+                           [self = shared_from_this()](error_code) { self->timer_.cancel(); }));
         }
         catch (const std::bad_alloc&) {
         }
@@ -302,14 +303,13 @@ private:
         if (facts.number(0, 0) == 0)
             return fail(unfit(errc::store_refused, "the server is read-only"));
         if (!detail::is_server_time(known_.server_us))
-            return fail(unfit(errc::store_refused,
-                              "the server's clock is not between 1970 and 2255"));
+            return fail(
+                unfit(errc::store_refused, "the server's clock is not between 1970 and 2255"));
         if (settings_->durability == mysql_config::commit_durability::full &&
             facts.number(0, 1) != 1)
-            return fail(unfit(errc::not_supported,
-                              "innodb_flush_log_at_trx_commit is " +
-                                  std::to_string(facts.number(0, 1)) +
-                                  ", must be 1 for durability=full"));
+            return fail(unfit(errc::not_supported, "innodb_flush_log_at_trx_commit is " +
+                                                       std::to_string(facts.number(0, 1)) +
+                                                       ", must be 1 for durability=full"));
         // The last one also shows that the user may call it.
         text_ = "call leasehold_version();call leasehold_";
         text_ += listens_ ? "listen()" : "ring()";
@@ -321,7 +321,7 @@ private:
         if (failed) {
             trouble why = trouble_here(failed);
             if (why.why == sql_store::cause::schema_missing)
-                why.from_server += "; " + how_to_install(*settings_);
+                why.from_server += "; " + how_to_install(settings_->database);
             return fail(std::move(why));
         }
         const std::int64_t version = result_rows(results_.at(0)).number(0, 0);
@@ -329,7 +329,7 @@ private:
             return fail(unfit(errc::not_supported,
                               "the schema has version " + std::to_string(version) +
                                   ", must have version " + std::to_string(schema_version) + "; " +
-                                  how_to_install(*settings_)));
+                                  how_to_install(settings_->database)));
         ready_ = true;
         timer_.cancel();
         text_.clear();
@@ -517,8 +517,8 @@ std::shared_ptr<sql_store::session> make_session(const asio::any_io_executor& st
                                                  std::size_t server, std::string password,
                                                  bool listens)
 {
-    return std::make_shared<mysql_session>(strand, std::move(settings), server,
-                                           std::move(password), listens);
+    return std::make_shared<mysql_session>(strand, std::move(settings), server, std::move(password),
+                                           listens);
 }
 
 } // namespace leasehold::mysql_store

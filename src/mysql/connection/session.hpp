@@ -19,9 +19,6 @@ namespace leasehold::mysql_store {
     const boost::asio::any_io_executor& strand, std::shared_ptr<const mysql_config> settings,
     std::size_t server, std::string password, bool listens);
 
-/// The command that installs the schema, for people.
-[[nodiscard]] std::string how_to_install(const mysql_config& settings);
-
 } // namespace leasehold::mysql_store
 
 #endif

@@ -48,9 +48,9 @@ constexpr std::array error_rows{
 
 sql_store::trouble trouble_of(int number, std::string_view text)
 {
-    const auto* const found =
-        std::find_if(error_rows.begin(), error_rows.end(),
-                     [&](const error_row& each) { return each.number == number; });
+    const auto* const found = std::find_if(
+        error_rows.begin(), error_rows.end(),
+        [&](const error_row& each) { return each.number == number; });
     const error_row row = found == error_rows.end() ? error_row{number, errc::store_refused}
                                                     : *found;
     sql_store::trouble known;

@@ -246,11 +246,13 @@ begin
                 set r_result = -2;
                 leave try;
             end if;
-            -- Waiters without this row: it was deleted by hand.
+            -- An earlier row may have been lost, so the fences are above the clock. Waiters without
+            -- this row: it was deleted by hand.
             insert into leasehold_lock
                 (name, owner, fence, expires, block, waited, assigned, entries, long_name)
-            values (k, null, 0, 0, 0, exists (select 1 from leasehold_waiter where name = k), null,
-                    null, if(length(p_name) > 512, p_name, null))
+            values (k, null, 2 * t, 0, 0,
+                    exists (select 1 from leasehold_waiter where name = k), null, null,
+                    if(length(p_name) > 512, p_name, null))
             on duplicate key update block = block;
             select owner, expires, fence, block, waited, assigned is not null, entries
             into o, e, f, b, w, a, ids
@@ -462,7 +464,8 @@ begin
     declare results longblob default '';
     while at < length(p_batch) do
         set lease = substring(p_batch, at, 16), name_size = substring(p_batch, at + 16, 4),
-            owner_size = substring(p_batch, at + 20, 4), entry_size = substring(p_batch, at + 24, 4);
+            owner_size = substring(p_batch, at + 20, 4),
+            entry_size = substring(p_batch, at + 24, 4);
         set k = substring(p_batch, at + 28, name_size),
             o = substring(p_batch, at + 28 + name_size, owner_size),
             entry = substring(p_batch, at + 28 + name_size + owner_size, entry_size);
@@ -548,8 +551,8 @@ end$$
 create procedure leasehold_held(p_name varbinary(4096))
 begin
     declare t bigint default cast(unix_timestamp(sysdate(6)) * 1000000 as signed);
-    select coalesce(l.long_name, l.name) as name, l.owner, (l.expires - t + 999) div 1000 as remaining,
-           l.fence,
+    select coalesce(l.long_name, l.name) as name, l.owner,
+           (l.expires - t + 999) div 1000 as remaining, l.fence,
            coalesce(length(l.entries) - length(replace(l.entries, ',', '')) - 1, 1) as holds,
            (select count(*) from leasehold_waiter as w where w.name = l.name) as waiters, c.info
     from leasehold_lock as l

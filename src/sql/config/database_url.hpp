@@ -104,7 +104,7 @@ std::string_view read_database_url(Config& to, std::string_view url, std::string
     to.addresses.clear();
     for (detail::url_host& each : detail::read_hosts(given.hosts, port))
         to.addresses.push_back({std::move(each.name), each.port});
-    if (!given.path.empty()) // after its '/'
+    if (given.path.size() > 1) // after its '/'
         to.database = detail::decode_url(given.path.substr(1), "database");
     return given.query;
 }

@@ -11,8 +11,7 @@
 namespace leasehold::sql_store {
 
 /// A store whose procedures run in a database.
-[[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store> make_store(
-    std::shared_ptr<const driver> how);
+[[nodiscard]] LEASEHOLD_EXPORT std::shared_ptr<store> make_store(std::shared_ptr<const driver> how);
 
 } // namespace leasehold::sql_store
 

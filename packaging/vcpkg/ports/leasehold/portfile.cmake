@@ -10,6 +10,7 @@ vcpkg_cmake_configure(
         -DLEASEHOLD_TESTS=OFF
         -DLEASEHOLD_TESTING=OFF # vcpkg has no Lua 5.1
         -DLEASEHOLD_POSTGRES=OFF
+        -DLEASEHOLD_MYSQL=OFF
         -DLEASEHOLD_EXAMPLES=OFF
         -DLEASEHOLD_WERROR=OFF
         -DLEASEHOLD_INSTALL=ON
