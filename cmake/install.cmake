@@ -1,8 +1,8 @@
 # Installs the libraries and their headers, so that find_package(leasehold [COMPONENTS ...]) gives
 # leasehold::core, leasehold::redis, leasehold::postgres, leasehold::mysql, leasehold::zookeeper,
-# leasehold::testing, and leasehold::leasehold with redis, and pkg-config the same as leasehold-core,
-# leasehold, leasehold-postgres, leasehold-mysql, leasehold-zookeeper and leasehold-testing. The last
-# four are absent if they were not built.
+# leasehold::testing, and leasehold::leasehold with redis, and pkg-config the same as
+# leasehold-core, leasehold, leasehold-postgres, leasehold-mysql, leasehold-zookeeper and
+# leasehold-testing. The last four are absent if they were not built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 include(${PROJECT_SOURCE_DIR}/packaging/pkg-config/pkg-config.cmake)

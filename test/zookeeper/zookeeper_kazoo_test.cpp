@@ -26,13 +26,16 @@ BOOST_AUTO_TEST_CASE(kazoo_and_this_client_wait_for_each_other)
                    "/app/stock"});
     kazoo.expect("ready", 60s);
     client_thread ours(make_zookeeper_store(zookeeper_config(url + "/app?tick=200")));
+    // Each lock goes through the queue, not from one waiter of this client to the next.
+    lock_options in_order;
+    in_order.handoff_count = 0;
     for (int i = 0; i < 3; ++i) {
-        taken held = ours.lock("stock", {});
+        taken held = ours.lock("stock", in_order);
         BOOST_TEST(!held.code);
         kazoo.write_line("lock");
         wait_until([&] { return contenders() == 2; });
         BOOST_TEST(!kazoo.has_line());
-        auto waiting = ours.start_lock("stock", {.handoff_count = 0}); // behind kazoo
+        auto waiting = ours.start_lock("stock", in_order); // behind kazoo
         BOOST_TEST(!ours.release(std::move(held.held)));
         kazoo.expect("locked");
         wait_until([&] { return contenders() == 2; });

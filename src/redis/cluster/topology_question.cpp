@@ -27,8 +27,8 @@ std::uint64_t number_after(std::string_view word, std::string_view text) noexcep
 
 topology_question::topology_question(const redis_config& settings,
                                      std::shared_ptr<environment> from,
-                                     std::vector<redis_config::address> nodes,
-                                     std::uint64_t epoch, listener callbacks)
+                                     std::vector<redis_config::address> nodes, std::uint64_t epoch,
+                                     listener callbacks)
     : settings_(settings),
       from_(std::move(from)),
       nodes_(std::move(nodes)),

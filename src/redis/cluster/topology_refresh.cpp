@@ -64,8 +64,8 @@ void topology_refresh::ask(const slot_map& map, clock::time_point now,
     next_ = now + (known_ ? clock::duration(pause) : reconnect_pause(settings_.reconnect, random_));
     if (has(mutant::map_without_pause))
         next_ = now;
-    question_ = std::make_shared<topology_question>(settings_, from_, candidates(map),
-                                                    epoch_, std::move(callbacks));
+    question_ = std::make_shared<topology_question>(settings_, from_, candidates(map), epoch_,
+                                                    std::move(callbacks));
     question_->open(strand);
 }
 

@@ -106,11 +106,11 @@ message cluster_node::answer(words command, std::string_view client)
     }
     if (command.size() == 2 && command[1] == "INFO") {
         message said;
-        said.add(message::type::blob_string,
-                 std::string(rejoins || known_.is_down() ? "cluster_state:fail"
-                                                         : "cluster_state:ok") +
-                     "\r\ncluster_current_epoch:" + std::to_string(sees.epoch) + "\r\n",
-                 0);
+        said.add(
+            message::type::blob_string,
+            std::string(rejoins || known_.is_down() ? "cluster_state:fail" : "cluster_state:ok") +
+                "\r\ncluster_current_epoch:" + std::to_string(sees.epoch) + "\r\n",
+            0);
         return said;
     }
     if (command.size() == 2 && command[1] == "SLOTS") {
