@@ -62,19 +62,20 @@ scheme_table& the_table()
             errc::not_supported,
             detail::printable("scheme is '" + parts.scheme +
                               "', must include <leasehold/redis.hpp> and link leasehold::redis"));
-    const bool of_postgres = parts.scheme == "postgres" || parts.scheme == "postgresql";
-    if (of_postgres)
+    const char* component = nullptr;
+    if (parts.scheme == "postgres" || parts.scheme == "postgresql")
+        component = "<leasehold/postgres.hpp> and link leasehold::postgres, which the CMake option "
+                    "LEASEHOLD_POSTGRES builds with libpq (Debian: libpq-dev)";
+    else if (parts.scheme == "mysql" || parts.scheme == "mariadb")
+        component = "<leasehold/mysql.hpp> and link leasehold::mysql, which the CMake option "
+                    "LEASEHOLD_MYSQL builds with Boost.MySQL";
+    else if (parts.scheme == "zookeeper")
+        component = "<leasehold/zookeeper.hpp> and link leasehold::zookeeper, which the CMake "
+                    "option LEASEHOLD_ZOOKEEPER builds";
+    if (component != nullptr)
         throw boost::system::system_error(
             errc::not_supported,
-            detail::printable("scheme is '" + parts.scheme +
-                              "', must include <leasehold/postgres.hpp> and link "
-                              "leasehold::postgres, which the CMake option LEASEHOLD_POSTGRES "
-                              "builds with libpq (Debian: libpq-dev)"));
-    if (parts.scheme == "zookeeper")
-        throw boost::system::system_error(
-            errc::not_supported, "scheme is 'zookeeper', must include <leasehold/zookeeper.hpp> "
-                                 "and link leasehold::zookeeper, which the CMake option "
-                                 "LEASEHOLD_ZOOKEEPER builds");
+            detail::printable("scheme is '" + parts.scheme + "', must include " + component));
     if (!parts.has_authority) // also "host:port"
         detail::refuse_url("URL has no scheme, must begin with one and a colon: " + table.names());
     detail::refuse_url("scheme", parts.scheme, table.names());

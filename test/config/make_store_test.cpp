@@ -86,6 +86,9 @@ BOOST_AUTO_TEST_CASE(scheme_of_a_store_that_is_not_linked_names_its_component)
                 BOOST_TEST(text.find(part) != std::string::npos, text);
             BOOST_TEST(text.find("secret") == std::string::npos);
         }
+    for (const char* url : {"mysql://h/db", "mariadb://h"})
+        for (const char* part : {"<leasehold/mysql.hpp>", "leasehold::mysql", "LEASEHOLD_MYSQL"})
+            BOOST_TEST(error_of(url).second.find(part) != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(url_error_of_a_store_reaches_the_caller)
