@@ -7,10 +7,8 @@
 
 namespace leasehold::tool {
 
-using namespace sql_store;
-
-database::database(boost::asio::io_context& context, std::shared_ptr<const driver> how)
-    : context_(context), connection_(std::make_shared<connection>(std::move(how)))
+database::database(boost::asio::io_context& context, std::shared_ptr<const sql_store::driver> how)
+    : context_(context), connection_(std::make_shared<sql_store::connection>(std::move(how)))
 {}
 
 database::~database()
@@ -18,7 +16,7 @@ database::~database()
     connection_->close();
 }
 
-void database::ask(const call& made, const row_handler& take)
+void database::ask(const sql_store::call& made, const row_handler& take)
 {
     unreachable_.reset();
     refused_.reset();
@@ -29,7 +27,7 @@ void database::ask(const call& made, const row_handler& take)
     if (!failed()) {
         done_ = false;
         take_ = &take;
-        session& to = *connection_->ready();
+        sql_store::session& to = *connection_->ready();
         to.add(made);
         to.finish_batch();
         run_until([&] { return done_ || unreachable_; });
@@ -41,18 +39,18 @@ void database::ask(const call& made, const row_handler& take)
         throw refused(*refused_);
 }
 
-void database::on_reply(const rows& reply)
+void database::on_reply(const sql_store::rows& reply)
 {
     for (std::size_t row = 0; take_ != nullptr && row < reply.size(); ++row)
-        (*take_)(row_reader(reply, row));
+        (*take_)(sql_store::row_reader(reply, row));
 }
 
-void database::on_failure(const trouble& why)
+void database::on_failure(const sql_store::trouble& why)
 {
     refused_ = server() + ": " + why.from_server;
 }
 
-void database::on_lost(const trouble& why, bool)
+void database::on_lost(const sql_store::trouble& why, bool)
 {
     unreachable_ = server() + ": " + (why.from_server.empty() ? why.from_here : why.from_server);
 }

@@ -8,10 +8,8 @@
 
 namespace leasehold::tool {
 
-using namespace zookeeper_store;
-
 operator_session::operator_session(boost::asio::io_context& context, const zookeeper_config& where)
-    : context_(context), session_(std::make_shared<session>(where))
+    : context_(context), session_(std::make_shared<zookeeper_store::session>(where))
 {}
 
 operator_session::~operator_session()
@@ -19,7 +17,8 @@ operator_session::~operator_session()
     session_->close();
 }
 
-std::vector<operator_session::answer> operator_session::ask(const std::vector<request>& all)
+std::vector<operator_session::answer> operator_session::ask(
+    const std::vector<zookeeper_store::request>& all)
 {
     unreachable_.reset();
     if (!std::exchange(open_, true))
@@ -35,8 +34,8 @@ std::vector<operator_session::answer> operator_session::ask(const std::vector<re
     };
     // The replies may come after an interruption of this call.
     const auto kept = std::make_shared<answers>();
-    for (const request& each : all)
-        session_->send(each, [kept](const reply& to) {
+    for (const zookeeper_store::request& each : all)
+        session_->send(each, [kept](const zookeeper_store::reply& to) {
             kept->lost = kept->lost || to.failed;
             kept->got.push_back({to.error, std::string(to.body)});
         });
@@ -44,13 +43,13 @@ std::vector<operator_session::answer> operator_session::ask(const std::vector<re
     if (kept->lost)
         throw unreachable(unreachable_.value_or(session_->server() + ": the connection was lost"));
     for (const answer& each : kept->got) {
-        if (each.error != 0 && each.error != no_node)
-            throw refused(session_->server() + ": " + text_of(each.error));
+        if (each.error != 0 && each.error != zookeeper_store::no_node)
+            throw refused(session_->server() + ": " + zookeeper_store::text_of(each.error));
     }
     return std::move(kept->got);
 }
 
-void operator_session::on_lost(const trouble& why)
+void operator_session::on_lost(const zookeeper_store::trouble& why)
 {
     unreachable_ = session_->server() + ": " +
                    (why.from_server.empty() ? why.from_here : why.from_server);
