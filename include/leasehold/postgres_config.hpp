@@ -116,8 +116,8 @@ struct LEASEHOLD_POSTGRES_EXPORT postgres_config
     /// more than this time.
     std::chrono::milliseconds fence_retention = std::chrono::hours(24);
 
-    /// Whether each client publishes its host, process, program, start and version for people who
-    /// inspect a lock.
+    /// Whether each client publishes its host, process, program, start and version for operators
+    /// who inspect a lock.
     bool client_info = true;
 
     /// Checks every field. Called by each function that takes a config.

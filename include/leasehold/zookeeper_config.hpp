@@ -84,8 +84,8 @@ struct LEASEHOLD_ZOOKEEPER_EXPORT zookeeper_config
     /// to one and a half of this time. Range: 1 ms to 10 min.
     std::chrono::milliseconds reconnect{250};
 
-    /// Whether each client publishes its host, process, program, start and version for people who
-    /// inspect a lock.
+    /// Whether each client publishes its host, process, program, start and version for operators
+    /// who inspect a lock.
     bool client_info = true;
 
     /// Checks every field. Called by each function that takes a config.

@@ -17,7 +17,7 @@ void ownership::grant(turn_context& client, completion<error_code, lease>& to, s
                       clock::time_point begun, bool handed_off)
 {
     const auto now = client.turn_time();
-    // Where nobody asks, the time of the call is not always taken.
+    // The time of the call is not always taken if no observer needs it.
     const auto waited = begun == clock::time_point() ? clock::duration() : now - begun;
     auto& counts = client.counts;
     try {
@@ -31,7 +31,7 @@ void ownership::grant(turn_context& client, completion<error_code, lease>& to, s
         to(error_code(), make_lease(std::move(given)));
     }
     catch (...) {
-        to.end(errc::shut_down); // it is in no list any more: nobody else tells it
+        to.end(errc::shut_down); // it is in no list any more: nothing else completes it
         throw;
     }
     client.tell([&](observer& o) { o.acquired(spec->name, fence, waited, handed_off); });

@@ -541,7 +541,7 @@ begin
     order by id limit 1;
 end$$
 
--- The held locks, for people: all, or that of a name.
+-- The held locks, for operators: all, or that of a name.
 --
 -- owner      in full: it can acquire the lock reentrantly, and release it
 -- remaining  the rest of the lease in ms
@@ -563,7 +563,7 @@ begin
     order by l.name;
 end$$
 
--- The queue of a name, for people, the first waiter first.
+-- The queue of a name, for operators, the first waiter first.
 create procedure leasehold_queue(p_name varbinary(4096))
 begin
     declare t bigint default cast(unix_timestamp(sysdate(6)) * 1000000 as signed);
@@ -578,9 +578,9 @@ begin
     order by w.n;
 end$$
 
--- Removes the lock of one owner, with all its reentrant acquisitions, for people. The result begins
--- with 1 freed, 4 granted to the first waiter, 0 the owner does not hold the lock: nothing was
--- changed.
+-- Removes the lock of one owner, with all its reentrant acquisitions, for operators. The result
+-- begins with 1 freed, 4 granted to the first waiter, 0 the owner does not hold the lock: nothing
+-- was changed.
 create procedure leasehold_remove(p_name varbinary(4096), p_owner varbinary(512))
 begin
     declare k varbinary(513) default if(length(p_name) <= 512, p_name,

@@ -11,7 +11,7 @@ namespace leasehold::postgres_store {
 /// The version of the schema that this library uses.
 inline constexpr std::int64_t schema_version = 1;
 
-/// The command that installs the schema, for people.
+/// The command that installs the schema, for texts of errors.
 [[nodiscard]] std::string how_to_install(const postgres_config& settings);
 
 } // namespace leasehold::postgres_store

@@ -532,8 +532,8 @@ as $$
     order by c.id limit 1
 $$;
 
--- The held locks, for people: all, or that of a name. A name of more than 255 bytes is shown by its
--- beginning and its hash.
+-- The held locks, for operators: all, or that of a name. A name of more than 255 bytes is shown by
+-- its beginning and its hash.
 --
 -- owner      in full: it can acquire the lock reentrantly, and release it
 -- remaining  the rest of the lease in ms
@@ -556,7 +556,7 @@ as $$
     order by l.key
 $$;
 
--- The queue of a name, for people, the first waiter first.
+-- The queue of a name, for operators, the first waiter first.
 create or replace function "leasehold".queue(name bytea)
 returns table (owner bytea, present boolean, info text)
 language sql volatile security definer set search_path = pg_catalog, pg_temp
@@ -571,8 +571,8 @@ as $$
     order by w.n
 $$;
 
--- Removes the lock of one owner, with all its reentrant acquisitions, for people. Returns 1 freed,
--- 4 granted to the first waiter, 0 the owner does not hold the lock: nothing was changed.
+-- Removes the lock of one owner, with all its reentrant acquisitions, for operators. Returns 1
+-- freed, 4 granted to the first waiter, 0 the owner does not hold the lock: nothing was changed.
 create or replace function "leasehold".remove(name bytea, owner bytea)
 returns smallint language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
@@ -587,7 +587,7 @@ begin
             from "leasehold".release(remove.name, remove.owner, '', '', 0, 0, 0, 0, 0, 0, 0) as r);
 end $$;
 
--- The right to use the schema is the right to use the locks. The functions for people show the
+-- The right to use the schema is the right to use the locks. The functions for operators show the
 -- owners, so they need further rights, for example:
 --
 --     grant execute on all functions in schema leasehold to OPERATOR;

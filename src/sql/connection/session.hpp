@@ -105,7 +105,7 @@ public:
         const boost::asio::any_io_executor& strand, std::size_t server, std::string password,
         const std::optional<std::string>& listens) const = 0;
 
-    /// The command that installs the schema, for people.
+    /// The command that installs the schema, for texts of errors.
     [[nodiscard]] virtual std::string how_to_install() const = 0;
 
     [[nodiscard]] const sql_store::settings& common() const noexcept { return settings_; }

@@ -23,7 +23,7 @@ enum class procedure : std::uint8_t
     introduce,
     describe,
     sweep,
-    held,   ///< For people, like the next two.
+    held,   ///< The held locks. For operators, like the next two.
     queue,  ///< The waiters of a name.
     remove, ///< Removes the lock of an owner.
     query,  ///< No procedure: the only value is a text of SQL.

@@ -86,24 +86,24 @@ std::optional<overtaking> queue_order::overtaking_owner(const lock_request& aske
     for (std::size_t i = 0; i < after.size(); ++i) {
         if (std::find(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(i), after[i]) !=
             after.begin() + static_cast<std::ptrdiff_t>(i))
-            throw std::logic_error("line: somebody is in it twice");
+            throw std::logic_error("queue: an owner is in it twice");
         if (data_.hget(waiters_key_, after[i]) == nullptr)
             throw std::logic_error("line: nothing is known of one who is in it");
         const auto found = std::find(queue_before_.begin(), queue_before_.end(), after[i]);
         const auto place = static_cast<std::size_t>(found - queue_before_.begin());
         if (place < last)
-            throw std::logic_error("line: somebody was overtaken in it");
+            throw std::logic_error("queue: an owner was overtaken");
         last = place;
     }
     if (data_.hlen(waiters_key_) != after.size())
-        throw std::logic_error("line: somebody is known who is not in it");
+        throw std::logic_error("queue: an owner is known that is not in it");
 
     const std::string holder_after = holder();
     for (std::size_t i = 0; i < queue_before_.size(); ++i) {
         const std::string_view each = redis_store::native::owner_of(queue_before_[i]);
         const bool stays = std::find(after.begin(), after.end(), queue_before_[i]) != after.end();
         if (before_[i].present && !stays && each != asked.owner && each != holder_after)
-            throw std::logic_error("line: somebody lost the place who is there");
+            throw std::logic_error("queue: a present owner lost its position");
     }
     if (holder_after.empty() || holder_after == holder_before_)
         return std::nullopt;

@@ -18,7 +18,7 @@ inline constexpr std::int32_t fence_below_floor = 1;
 /// The meaning of an error of the server. An unknown one is `errc::store_refused`.
 [[nodiscard]] error_code classify(std::int32_t error) noexcept;
 
-/// The error for people: "NoAuth: the user has no right to do this (-102)".
+/// The text of an error: "NoAuth: the user has no right to do this (-102)".
 [[nodiscard]] std::string text_of(std::int32_t error);
 
 /// The session, or this connection of it, has ended.
