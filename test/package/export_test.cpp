@@ -41,34 +41,32 @@ static constexpr const char* redis_dll[] = {EXPORTS};
 
 using texts = std::vector<std::string>;
 
-static texts all(const char* const (&five)[5])
+static texts all(const char* const (&each)[6])
 {
-    return {five, five + 5};
+    return {each, each + 6};
 }
 
 BOOST_AUTO_TEST_CASE(exported_symbols_are_visible_outside_windows)
 {
     const std::string visible = "__attribute__((visibility(\"default\")))";
-    BOOST_TEST(all(on_this_system) == (texts{visible, visible, visible, visible, visible}),
-               boost::test_tools::per_element());
+    BOOST_TEST(all(on_this_system) == texts(6, visible), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(static_libraries_on_windows_export_nothing)
 {
-    BOOST_TEST(all(static_on_windows) == (texts{"", "", "", "", ""}),
-               boost::test_tools::per_element());
+    BOOST_TEST(all(static_on_windows) == texts(6), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(program_imports_from_every_dll)
 {
     const std::string import = "__declspec(dllimport)";
-    BOOST_TEST(all(users_of_dlls) == (texts{import, import, import, import, import}),
-               boost::test_tools::per_element());
+    BOOST_TEST(all(users_of_dlls) == texts(6, import), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(dll_exports_its_own_symbols_and_imports_the_others)
 {
     const std::string import = "__declspec(dllimport)";
-    BOOST_TEST(all(redis_dll) == (texts{import, "__declspec(dllexport)", import, import, import}),
+    BOOST_TEST(all(redis_dll) ==
+                   (texts{import, "__declspec(dllexport)", import, import, import, import}),
                boost::test_tools::per_element());
 }
