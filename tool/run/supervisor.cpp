@@ -472,8 +472,17 @@ void supervisor::keep_page()
     clock::time_point deadline = clock::time_point::max();
     for (const lease& each : leases_)
         deadline = std::min(deadline, each.deadline());
-    const deadline_page::moments until{deadline - settings_.term_before,
-                                       deadline - settings_.kill_before};
+    // A store may give a shorter TTL than requested. The times before the deadline are then shorter
+    // by the same factor, so that they do not begin before the next renewal.
+    longest_left_ = std::max(longest_left_, deadline - clock::now());
+    using seconds = std::chrono::duration<double>;
+    const double factor = std::min(1.0,
+                                   seconds(longest_left_) / (0.9 * seconds(settings_.lease_time)));
+    const auto before = [&](std::chrono::milliseconds time) {
+        return deadline - std::chrono::duration_cast<clock::duration>(factor * seconds(time));
+    };
+    const deadline_page::moments until{before(settings_.term_before),
+                                       before(settings_.kill_before)};
     page_.set(until);
     // This timer works even if the guardian is stopped.
     end_by_own_hand_at(until.kill_at);

@@ -82,6 +82,7 @@ private:
     std::vector<lease> leases_;
     boost::asio::signal_set signals_;
     boost::asio::posix::stream_descriptor reports_;
+    clock::duration longest_left_{}; ///< Of the locks, until the earliest deadline.
     timer last_moment_;
     timer notice_;
     timer wait_over_;                 ///< After the command: of `hold`, then of `release`.
