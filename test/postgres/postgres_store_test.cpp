@@ -3,10 +3,10 @@
 #include <boost/test/unit_test.hpp>
 
 #include "postgres/database.hpp"
-#include "support/counting_listener.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/queued_request.hpp"
 #include "support/store_contract.hpp"
+#include "support/store_lifetime.hpp"
 #include "support/tls_server.hpp"
 
 #include <leasehold/client.hpp>
@@ -404,24 +404,7 @@ BOOST_AUTO_TEST_CASE(holder_is_described)
 {
     scene at;
     at.connected();
-    constexpr const char* owner = "5e0f8c21-0000-4000-8000-000000000001:1";
-    at.session.acquire(take("lock", owner));
-    acquire_request other = take("lock", "b:1");
-    other.needs_holder = true;
-    const auto held = at.session.acquire(other);
-    BOOST_REQUIRE(held.reply.details);
-    BOOST_TEST(held.reply.details->holder == "5e0f8c21");
-    client_info found;
-    bool described = false;
-    at.session.on_the_strand([&] {
-        at.session.get().async_describe("5e0f8c21", [&](client_info info) {
-            found = std::move(info);
-            described = true;
-        });
-    });
-    at.session.until([&] { return described; });
-    BOOST_TEST((found == at.session.get().own_info()));
-    BOOST_TEST(found.pid == ::getpid());
+    check_description_of_holder(at.session);
 }
 
 BOOST_AUTO_TEST_CASE(cancelled_wait_leaves_the_queue)
@@ -445,51 +428,14 @@ BOOST_AUTO_TEST_CASE(cancelled_wait_leaves_the_queue)
 
 BOOST_AUTO_TEST_CASE(context_destroyed_before_the_store_keeps_no_handler)
 {
-    const auto token = std::make_shared<int>();
-    const auto made = make_postgres_store(postgres_config(shared_database().url()));
-    {
-        scene other;
-        other.connected();
-    }
-    {
-        asio::io_context context;
-        auto session = std::make_unique<store_session>(context, made);
-        session->wait_until_connected();
-        session->on_the_strand([&] {
-            made->async_acquire(queued_request("lock", "a:1"), [token](error_code, auto) {});
-        });
-        session->close();
-    }
-    BOOST_TEST(token.use_count() == 1);
-    const auto open = make_postgres_store(postgres_config(shared_database().url()));
-    counting_listener ears;
-    {
-        asio::io_context context;
-        open->open(asio::make_strand(context), ears);
-        while (ears.connected == 0)
-            context.run_one();
-        open->async_acquire(queued_request("lock", "a:1"), [token](error_code, auto) {});
-        context.poll();
-    }
-    open->async_acquire(take("lock", "a:1"), [token](error_code, auto) {});
-    open->close();
-    BOOST_TEST(token.use_count() == 1);
+    check_end_of_context(
+        [] { return make_postgres_store(postgres_config(shared_database().url())); });
 }
 
 BOOST_AUTO_TEST_CASE(store_can_be_destroyed_with_outstanding_replies)
 {
-    counting_listener ears;
-    asio::io_context context;
-    auto made = make_postgres_store(postgres_config(shared_database().url()));
-    made->open(asio::make_strand(context), ears);
-    while (ears.connected == 0)
-        context.run_one();
-    int answers = 0;
-    for (const char* name : {"a", "b"})
-        made->async_acquire(take(name, "a:1"), [&](error_code, auto) { ++answers; });
-    made.reset();
-    context.run();
-    BOOST_TEST(answers == 2);
+    check_destruction_with_outstanding_replies(
+        [] { return make_postgres_store(postgres_config(shared_database().url())); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,6 +6,7 @@
 #include "support/fault_proxy.hpp"
 #include "support/queued_request.hpp"
 #include "support/store_contract.hpp"
+#include "support/store_lifetime.hpp"
 #include "support/zookeeper_server.hpp"
 #include "zookeeper/operator_session.hpp"
 #include "zookeeper/protocol/node_names.hpp"
@@ -327,23 +328,7 @@ BOOST_AUTO_TEST_CASE(holder_is_described)
 {
     scene at(url());
     at.connected();
-    at.session.acquire(take("lock", "5e0f8c21-0000-4000-8000-000000000001:1"));
-    acquire_request other = take("lock", "b:1");
-    other.needs_holder = true;
-    const auto held = at.session.acquire(other);
-    BOOST_REQUIRE(held.reply.details);
-    BOOST_TEST(held.reply.details->holder == "5e0f8c21");
-    client_info found;
-    bool described = false;
-    at.session.on_the_strand([&] {
-        at.session.get().async_describe("5e0f8c21", [&](client_info info) {
-            found = std::move(info);
-            described = true;
-        });
-    });
-    at.session.until([&] { return described; });
-    BOOST_TEST((found == at.session.get().own_info()));
-    BOOST_TEST(found.pid == ::getpid());
+    check_description_of_holder(at.session);
 }
 
 BOOST_AUTO_TEST_CASE(thousand_locks_are_renewed_by_one_write)
@@ -371,18 +356,13 @@ BOOST_AUTO_TEST_CASE(thousand_locks_are_renewed_by_one_write)
 
 BOOST_AUTO_TEST_CASE(context_destroyed_before_the_store_keeps_no_handler)
 {
-    const auto token = std::make_shared<int>();
-    const auto made = make_zookeeper_store(zookeeper_config(url()));
-    {
-        asio::io_context context;
-        auto session = std::make_unique<store_session>(context, made);
-        session->wait_until_connected();
-        session->on_the_strand([&] {
-            made->async_acquire(queued_request("lock", "a:1"), [token](error_code, auto) {});
-        });
-        session->close();
-    }
-    BOOST_TEST(token.use_count() == 1);
+    check_end_of_context([this] { return make_zookeeper_store(zookeeper_config(url())); });
+}
+
+BOOST_AUTO_TEST_CASE(store_can_be_destroyed_with_outstanding_replies)
+{
+    check_destruction_with_outstanding_replies(
+        [this] { return make_zookeeper_store(zookeeper_config(url())); });
 }
 
 BOOST_AUTO_TEST_CASE(client_waits_for_another_and_holds_the_lock_after_it)
