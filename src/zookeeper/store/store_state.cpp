@@ -109,6 +109,7 @@ void store_state::on_context_end() noexcept
 {
     closed_ = true;
     listener_ = nullptr;
+    ended_ = true;
     session_->drop();
     const auto lanes = std::exchange(lanes_, {});
 }
@@ -117,6 +118,8 @@ void store_state::on_context_end() noexcept
 
 void store_state::add(std::shared_ptr<operation_of_name> op)
 {
+    if (ended_)
+        return; // no executor could run its handler
     lane& queue = lanes_.try_emplace(op->folder).first->second;
     queue.push_back(op);
     if (queue.size() > 1)

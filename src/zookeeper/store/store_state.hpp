@@ -139,6 +139,7 @@ private:
     detail::name_map<lane> lanes_;           ///< By the path of the lock's node.
     /// The keys of the owners that wait for an event of a node.
     std::multimap<std::string, std::string, std::less<>> watches_;
+    bool ended_ = false;    ///< The context has ended.
     bool starting_ = false; ///< Inside a call of the user.
     bool closed_ = false;
 
