@@ -26,6 +26,15 @@ public:
     /// @param primary The parameters of a connection to that server for libpq.
     postgresql_server(const std::string& primary, std::vector<std::string> settings);
 
+    /// The processes of a paused server would stay otherwise.
+    ~postgresql_server()
+    {
+        if (server_.running())
+            resume();
+    }
+    postgresql_server(const postgresql_server&) = delete;
+    postgresql_server& operator=(const postgresql_server&) = delete;
+
     /// Sends SIGKILL to the server, whose sessions then end.
     void kill() { server_.kill(); }
     /// Starts the server again after `kill`, with its data and settings.
