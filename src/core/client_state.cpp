@@ -188,16 +188,6 @@ void client_state::each_queue_in(store_partition partition, F f)
     }
 }
 
-template <class F>
-void client_state::each_reentry_in(store_partition partition, F f)
-{
-    for (auto i = reentries_.running.begin(); i != reentries_.running.end();) {
-        reentry_op& each = *i++; // `f` may remove it
-        if (is_in(partition, each.name()))
-            f(each);
-    }
-}
-
 void client_state::on_wakeup(std::string_view name)
 {
     turn([&] {
@@ -248,7 +238,7 @@ void client_state::on_connected(store_partition partition)
         releases_.connected(partition);
         watchdog_.connected(partition);
         each_queue_in(partition, [](wait_queue& each) { each.connected(); });
-        each_reentry_in(partition, [](reentry_op& each) { each.connected(); });
+        reentries_.each_in(partition, [](reentry_op& each) { each.connected(); });
         windows_.follow_names();
     });
 }
@@ -260,7 +250,7 @@ void client_state::on_disconnected(store_partition partition, error_code why)
             ++counts.disconnects;
         tell_problem([why](observer& o) { o.disconnected(why); });
         each_queue_in(partition, [why](wait_queue& each) { each.disconnected(why); });
-        each_reentry_in(partition, [why](reentry_op& each) { each.disconnected(why); });
+        reentries_.each_in(partition, [why](reentry_op& each) { each.disconnected(why); });
     });
 }
 

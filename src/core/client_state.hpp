@@ -95,8 +95,6 @@ private:
 
     template <class F>
     void each_queue_in(store_partition partition, F f);
-    template <class F>
-    void each_reentry_in(store_partition partition, F f);
     void no_more_locks() noexcept;
     void cancel_now();
     void complete_cancelled();

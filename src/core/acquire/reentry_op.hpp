@@ -94,6 +94,17 @@ public:
         kept_by_.async_keep_alive(taken, taken.stop.slot());
     }
 
+    /// Calls `f` for each operation in the partition; `f` may remove it.
+    template <class F>
+    void each_in(store_partition partition, F f)
+    {
+        for (auto i = running.begin(); i != running.end();) {
+            reentry_op& each = *i++;
+            if (context.is_in(partition, each.name()))
+                f(each);
+        }
+    }
+
     turn_context& context;
     pending_releases& releases;
     acquire_windows& windows;
