@@ -76,7 +76,8 @@ BOOST_AUTO_TEST_CASE(known_locks_are_read_each_time_and_others_in_steps)
     BOOST_TEST(after.complete);
     BOOST_TEST(is_listed(after, "new"));
     BOOST_TEST(!is_listed(after, "known"));
-    // With enough time, each call is a whole sweep and no more.
+    // With enough time, each call is a whole sweep and no more. The server may be moving its keys
+    // to a larger table, which changes the number of pages a little.
     static_cast<void>(sweep.next(where, 1h));
     const std::uint64_t before = store.calls("scan");
     static_cast<void>(sweep.next(where, 1h));
@@ -84,7 +85,9 @@ BOOST_AUTO_TEST_CASE(known_locks_are_read_each_time_and_others_in_steps)
     BOOST_TEST(whole >= 20u);
     put_lock(store, "another");
     BOOST_TEST(is_listed(sweep.next(where, 1h), "another"));
-    BOOST_TEST(store.calls("scan") - before == 2 * whole);
+    const std::uint64_t both = store.calls("scan") - before;
+    BOOST_TEST(both >= 2 * whole - whole / 10);
+    BOOST_TEST(both <= 2 * whole + whole / 10);
 }
 
 BOOST_AUTO_TEST_CASE(locks_of_a_cluster_are_found_on_each_node)

@@ -163,11 +163,11 @@ void lock_reader::read_keys(const std::vector<lock_state>& known, lock_list& all
 void lock_reader::read_in_parts(const std::vector<std::string>& keys,
                                 const std::function<void(const std::vector<std::string>&)>& read)
 {
-    constexpr std::size_t at_once = 500;
-    for (std::size_t first = 0; first < keys.size(); first += at_once) {
+    constexpr std::size_t most_keys = 500;
+    for (std::size_t first = 0; first < keys.size(); first += most_keys) {
         const auto begin = keys.begin() + static_cast<std::ptrdiff_t>(first);
         const auto end = keys.begin() +
-                         static_cast<std::ptrdiff_t>(std::min(first + at_once, keys.size()));
+                         static_cast<std::ptrdiff_t>(std::min(first + most_keys, keys.size()));
         read({begin, end});
     }
 }

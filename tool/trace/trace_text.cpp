@@ -13,7 +13,7 @@ namespace leasehold::tool {
 namespace {
 
 using detail::printable;
-using kind = trace_event::kind;
+using event_kind = trace_event::kind;
 using std::chrono::milliseconds;
 
 /// "5e0f8c21 (restock on web-3, pid 4711)"
@@ -85,41 +85,42 @@ std::string words_of(const trace_event& event)
     std::string text = std::string(name_of(event.what)) + " " + printable(event.name);
     const auto held = [&] { return for_text("held", event.held, event.from_start); };
     switch (event.what) {
-    case kind::free:
-    case kind::reachable: return text;
-    case kind::unreachable: return text + ": " + printable(event.reason);
-    case kind::held:
-    case kind::taken:
+    case event_kind::free:
+    case event_kind::reachable: return text;
+    case event_kind::unreachable: return text + ": " + printable(event.reason);
+    case event_kind::held:
+    case event_kind::taken:
         return text + " by " + client_text(*event.lock) + members_text(*event.lock) +
                left_text(*event.lock) + for_text("waited", event.waited, false);
-    case kind::passed:
+    case event_kind::passed:
         return text + " from " + client_text(event.before->client, {}) + held() +
                bound_text(*event.before) + ", to " + client_text(*event.lock) +
                for_text("waited", event.waited, false);
-    case kind::renewed:
+    case event_kind::renewed:
         return text + " by " + client_text(*event.lock) + left_text(*event.lock) +
                bound_text(*event.lock);
-    case kind::reentered:
+    case event_kind::reentered:
         return text + " by " + client_text(*event.lock) + ", held " +
                (event.lock->holds == 1 ? "once" : std::to_string(event.lock->holds) + " times");
-    case kind::members: return text + " by " + client_text(*event.lock) + members_text(*event.lock);
-    case kind::silent:
+    case event_kind::members:
+        return text + " by " + client_text(*event.lock) + members_text(*event.lock);
+    case event_kind::silent:
         return text + " by " + client_text(*event.lock) + ", " + silent_text(*event.lock);
-    case kind::heard: return text + " by " + client_text(*event.lock);
-    case kind::freed:
-    case kind::expired:
-    case kind::gone:
+    case event_kind::heard: return text + " by " + client_text(*event.lock);
+    case event_kind::freed:
+    case event_kind::expired:
+    case event_kind::gone:
         return text + " by " + client_text(*event.lock) + held() + members_text(*event.lock) +
                bound_text(*event.lock);
-    case kind::queued:
-    case kind::absent:
-    case kind::present:
+    case event_kind::queued:
+    case event_kind::absent:
+    case event_kind::present:
         return text + " by " + client_text(event.waiter->client, event.waiter->info) +
                ", position " + std::to_string(event.position);
-    case kind::left:
+    case event_kind::left:
         return text + " by " + client_text(event.waiter->client, event.waiter->info) +
                for_text("waited", event.waited, event.from_start);
-    case kind::waiters: return text + ": " + std::to_string(event.lock->waiters);
+    case event_kind::waiters: return text + ": " + std::to_string(event.lock->waiters);
     }
     return text;
 }
@@ -127,7 +128,8 @@ std::string words_of(const trace_event& event)
 std::string line_of(const trace_event& event, trace_event::duration every)
 {
     std::string text = stamp_text(event.at) + " " + words_of(event);
-    const bool of_store = event.what == kind::unreachable || event.what == kind::reachable;
+    const bool of_store = event.what == event_kind::unreachable ||
+                          event.what == event_kind::reachable;
     // A read itself also takes time.
     if (event.after && !of_store && event.at - *event.after > 2 * every + milliseconds(100))
         text.append("; after ").append(stamp_text(*event.after));
