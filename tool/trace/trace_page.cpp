@@ -12,7 +12,7 @@
 namespace leasehold::tool {
 namespace {
 
-using kind = trace_event::kind;
+using page_kind = trace_event::kind;
 using report::look;
 
 std::string title_of(const std::vector<std::string>& names)
@@ -37,13 +37,13 @@ std::string text_of(const trace_event& event)
     return text;
 }
 
-look look_of(kind what)
+look look_of(page_kind what)
 {
     switch (what) {
-    case kind::silent:
-    case kind::expired:
-    case kind::gone:
-    case kind::absent: return look::loss;
+    case page_kind::silent:
+    case page_kind::expired:
+    case page_kind::gone:
+    case page_kind::absent: return look::loss;
     default: return look::message;
     }
 }
@@ -84,27 +84,27 @@ std::size_t trace_page::lane(const trace_event& event, const std::string& client
 void trace_page::add(const trace_event& event)
 {
     switch (event.what) {
-    case kind::passed:
+    case page_kind::passed:
         end_hold(event, *event.before);
         hold(event);
         break;
-    case kind::held:
-    case kind::taken: hold(event); break;
-    case kind::freed:
-    case kind::expired:
-    case kind::gone: end_hold(event, *event.lock); break;
-    case kind::queued: queue(event); break;
-    case kind::left: end_wait(event.name, event.waiter->owner, event); break;
-    case kind::unreachable:
+    case page_kind::held:
+    case page_kind::taken: hold(event); break;
+    case page_kind::freed:
+    case page_kind::expired:
+    case page_kind::gone: end_hold(event, *event.lock); break;
+    case page_kind::queued: queue(event); break;
+    case page_kind::left: end_wait(event.name, event.waiter->owner, event); break;
+    case page_kind::unreachable:
         outages_.insert_or_assign(event.name,
                                   page_.begin_bar(lane(event.name, "(server)"), seconds(event.at),
                                                   look::fault, "unreachable", text_of(event)));
         break;
-    case kind::reachable:
+    case page_kind::reachable:
         if (const auto found = outages_.find(event.name); found != outages_.end())
             page_.end_bar(found->second, seconds(event.at), text_of(event));
         break;
-    case kind::free:
+    case page_kind::free:
         page_.mark(lane(event.name, "(server)"), seconds(event.at), look::message, text_of(event));
         break;
     default:
