@@ -29,3 +29,12 @@ function(leasehold_library name)
     endif()
     leasehold_warnings(${target})
 endfunction()
+
+# leasehold_optional_library(NAME SOURCES...): the same. Another project builds it only if it links
+# it.
+function(leasehold_optional_library name)
+    leasehold_library(${name} ${ARGN})
+    if(NOT PROJECT_IS_TOP_LEVEL AND NOT LEASEHOLD_INSTALL)
+        set_target_properties(leasehold_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
+endfunction()
