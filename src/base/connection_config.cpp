@@ -1,6 +1,6 @@
 #include "base/connection_config.hpp"
 
-#include "base/url.hpp"
+#include <algorithm>
 
 namespace leasehold::detail {
 namespace {
@@ -33,6 +33,19 @@ std::string problem_of_address(std::string_view host, std::uint16_t port, std::s
     return {};
 }
 
+std::string problem_of_texts(
+    std::string_view password,
+    std::initializer_list<std::pair<const char*, const std::string*>> texts)
+{
+    if (has_nul(password))
+        return "password contains a NUL, must be a text";
+    for (const auto& [name, value] : texts) {
+        if (has_nul(*value))
+            return std::string(name) + " contains a NUL, must be a text";
+    }
+    return {};
+}
+
 std::string problem_of_times(milliseconds timeout, milliseconds health_check,
                              milliseconds reconnect)
 {
@@ -53,6 +66,21 @@ std::string problem_of_certificate(std::string_view cert_file, std::string_view 
     return wrong_value("tls_key_file", key_file,
                        cert_file.empty() ? "empty without tls_cert_file"
                                          : "the file of the key of tls_cert_file");
+}
+
+void check_place(const url_parts& given, std::initializer_list<std::string_view> schemes,
+                 std::string_view hosts)
+{
+    if (std::find(schemes.begin(), schemes.end(), given.scheme) == schemes.end()) {
+        if (!given.has_authority) // also "host:port"
+            refuse_url("URL has no scheme, must begin with " + std::string(*schemes.begin()) +
+                       "://");
+        refuse_url("scheme", given.scheme, one_of(schemes));
+    }
+    if (!given.has_authority)
+        refuse_url("URL has no '//' after its scheme, must begin with " + given.scheme + "://");
+    if (given.hosts.empty())
+        refuse_url("host", "", hosts);
 }
 
 milliseconds read_milliseconds(std::string_view name, std::string_view text)

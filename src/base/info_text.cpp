@@ -15,16 +15,8 @@ constexpr std::size_t longest_text = 256;
 
 std::string encoded(std::string_view text)
 {
-    constexpr char digits[] = "0123456789ABCDEF";
     std::string result;
-    for (const char c : text.substr(0, longest_text)) {
-        const auto byte = static_cast<unsigned char>(c);
-        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-            c == '-' || c == '.' || c == '_')
-            result += c;
-        else
-            result.append({'%', digits[byte >> 4], digits[byte & 15]});
-    }
+    append_encoded(result, text.substr(0, longest_text), "-._");
     return result;
 }
 

@@ -109,6 +109,25 @@ std::string decode_url(std::string_view text, std::string_view part)
     return result;
 }
 
+void append_encoded(std::string& to, char c)
+{
+    constexpr char digits[] = "0123456789ABCDEF";
+    const auto byte = static_cast<unsigned char>(c);
+    to.append({'%', digits[byte >> 4], digits[byte & 15]});
+}
+
+void append_encoded(std::string& to, std::string_view text, std::string_view marks)
+{
+    for (const char c : text) {
+        const bool stays = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                           (c >= 'A' && c <= 'Z') || marks.find(c) != marks.npos;
+        if (stays)
+            to += c;
+        else
+            append_encoded(to, c);
+    }
+}
+
 std::string_view take_until(std::string_view& text, char mark)
 {
     const std::size_t at = text.find(mark);

@@ -60,6 +60,13 @@ struct url_parts
 /// Decodes percent-encoding. An error names only the part, because the text may be a secret.
 [[nodiscard]] LEASEHOLD_EXPORT std::string decode_url(std::string_view text, std::string_view part);
 
+/// Appends the percent-encoding of a character: "%2F".
+LEASEHOLD_EXPORT void append_encoded(std::string& to, char c);
+
+/// Appends a text. Its letters, digits and those of `marks` stay, the rest is percent-encoded.
+LEASEHOLD_EXPORT void append_encoded(std::string& to, std::string_view text,
+                                     std::string_view marks);
+
 /// Returns the text before `mark`, and removes it and the mark from `text`. Without a mark it
 /// returns all of `text`.
 [[nodiscard]] LEASEHOLD_EXPORT std::string_view take_until(std::string_view& text, char mark);

@@ -38,17 +38,9 @@ std::string problem_of_place(const redis_config& c)
             return wrong_value("unix_socket", c.unix_socket, "103 bytes at most");
         return {};
     }
-    if (c.addresses.empty())
-        return "addresses is empty, must contain a host";
-    if (c.kind == redis_config::deployment::server && c.addresses.size() != 1)
+    if (c.kind == redis_config::deployment::server && c.addresses.size() > 1)
         return wrong_value("addresses", std::to_string(c.addresses.size()) + " hosts", "one host");
-    for (const redis_config::address& each : c.addresses) {
-        if (std::string text = detail::problem_of_address(each.host, each.port,
-                                                          "a name or an address");
-            !text.empty())
-            return text;
-    }
-    return {};
+    return detail::problem_of_addresses(c.addresses, "a name or an address");
 }
 
 std::string problem_of_sentinel(const redis_config& c)

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace leasehold {
 namespace {
@@ -140,9 +139,7 @@ redis_config parse(std::string_view url)
     const bool sentinel = scheme.ends_with("+sentinel");
 
     redis_config result;
-    std::string_view secret = given.user;
-    result.user = decode_url(take_until(secret, ':'), "user");
-    result.password = decode_url(secret, "password");
+    detail::read_user(result, given);
     result.tls = scheme.starts_with("rediss");
     if (sentinel)
         result.kind = redis_config::deployment::sentinel;
@@ -151,9 +148,7 @@ redis_config parse(std::string_view url)
     else if (scheme.ends_with("redlock"))
         result.kind = redis_config::deployment::quorum;
     if (scheme != "unix") {
-        result.addresses.clear();
-        for (detail::url_host& each : detail::read_hosts(given.hosts, sentinel ? 26379 : 6379))
-            result.addresses.push_back({std::move(each.name), each.port});
+        detail::read_addresses(result, given, sentinel ? 26379 : 6379);
     }
     else if (!given.hosts.empty()) {
         refuse_url("host", given.hosts, "absent in a unix: URL, as in unix:///run/redis.sock");

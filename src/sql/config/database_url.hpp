@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-// What the configurations of databases have in common. `Config` has the members of
+// The common part of the configurations of databases. `Config` has the members of
 // `postgres_config` that are named here.
 namespace leasehold::sql_store {
 
@@ -83,27 +83,12 @@ bool read_common_parameter(Config& to, const std::string& name, const std::strin
 template <class Config>
 std::string_view read_database_url(Config& to, std::string_view url, std::string_view scheme,
                                    std::string_view other_scheme, std::uint16_t port,
-                                   const std::string& socket_example)
+                                   std::string_view socket_example)
 {
     const detail::url_parts given = detail::split_url(url);
-    if (given.scheme != scheme && given.scheme != other_scheme) {
-        if (!given.has_authority) // also "host:port"
-            detail::refuse_url("URL has no scheme, must begin with " + std::string(scheme) + "://");
-        detail::refuse_url("scheme", given.scheme,
-                           std::string(scheme) + " or " + std::string(other_scheme));
-    }
-    if (!given.has_authority)
-        detail::refuse_url("URL has no '//' after its scheme, must begin with " + given.scheme +
-                           "://");
-    if (given.hosts.empty())
-        detail::refuse_url("host", "", socket_example);
-
-    std::string_view secret = given.user;
-    to.user = detail::decode_url(detail::take_until(secret, ':'), "user");
-    to.password = detail::decode_url(secret, "password");
-    to.addresses.clear();
-    for (detail::url_host& each : detail::read_hosts(given.hosts, port))
-        to.addresses.push_back({std::move(each.name), each.port});
+    detail::check_place(given, {scheme, other_scheme}, socket_example);
+    detail::read_user(to, given);
+    detail::read_addresses(to, given, port);
     if (given.path.size() > 1) // after its '/'
         to.database = detail::decode_url(given.path.substr(1), "database");
     return given.query;
@@ -116,28 +101,16 @@ std::string problem_of_database(
     const Config& c, std::string_view kinds_of_hosts,
     std::initializer_list<std::pair<const char*, const std::string*>> more)
 {
-    if (c.addresses.empty())
-        return "addresses is empty, must contain a host";
-    for (const auto& each : c.addresses) {
-        if (std::string text = detail::problem_of_address(each.host, each.port, kinds_of_hosts);
-            !text.empty())
-            return text;
-    }
-    // The text is not shown, because it may be a secret.
-    if (detail::has_nul(c.password))
-        return "password contains a NUL, must be a text";
-    const auto has_nul = [](const char* name, const std::string& value) {
-        return detail::has_nul(value) ? std::string(name) + " contains a NUL, must be a text" : "";
-    };
     for (std::string text :
-         {has_nul("user", c.user), has_nul("database", c.database),
-          has_nul("password_file", c.password_file), has_nul("tls_ca_file", c.tls_ca_file),
-          has_nul("tls_cert_file", c.tls_cert_file), has_nul("tls_key_file", c.tls_key_file)}) {
+         {detail::problem_of_addresses(c.addresses, kinds_of_hosts),
+          detail::problem_of_texts(c.password, {{"user", &c.user},
+                                                {"database", &c.database},
+                                                {"password_file", &c.password_file},
+                                                {"tls_ca_file", &c.tls_ca_file},
+                                                {"tls_cert_file", &c.tls_cert_file},
+                                                {"tls_key_file", &c.tls_key_file}}),
+          detail::problem_of_texts({}, more)}) {
         if (!text.empty())
-            return text;
-    }
-    for (const auto& [name, value] : more) {
-        if (std::string text = has_nul(name, *value); !text.empty())
             return text;
     }
     if (!c.password_file.empty() && !c.password.empty())

@@ -15,22 +15,8 @@ namespace leasehold {
 namespace zookeeper_store {
 namespace {
 
-using detail::has_nul;
 using detail::wrong_value;
 using std::chrono::milliseconds;
-
-std::string problem_of_addresses(const zookeeper_config& c)
-{
-    if (c.addresses.empty())
-        return "addresses is empty, must contain a host";
-    for (const zookeeper_config::address& each : c.addresses) {
-        if (std::string text = detail::problem_of_address(each.host, each.port,
-                                                          "a name or an address");
-            !text.empty())
-            return text;
-    }
-    return {};
-}
 
 // ZooKeeper allows more characters, but clients of other languages may show them differently.
 std::string problem_of_root(const std::string& root)
@@ -47,22 +33,14 @@ std::string problem_of_root(const std::string& root)
 
 std::string problem_of_texts(const zookeeper_config& c)
 {
-    // The text is not shown, because it may be a secret.
-    if (has_nul(c.password))
-        return "password contains a NUL, must be a text";
-    const struct
-    {
-        const char* name;
-        const std::string& value;
-    } texts[] = {{"user", c.user},
-                 {"password_file", c.password_file},
-                 {"tls_ca_file", c.tls_ca_file},
-                 {"tls_cert_file", c.tls_cert_file},
-                 {"tls_key_file", c.tls_key_file}};
-    for (const auto& each : texts) {
-        if (has_nul(each.value))
-            return std::string(each.name) + " contains a NUL, must be a text";
-    }
+    if (std::string text = detail::problem_of_texts(c.password,
+                                                    {{"user", &c.user},
+                                                     {"password_file", &c.password_file},
+                                                     {"tls_ca_file", &c.tls_ca_file},
+                                                     {"tls_cert_file", &c.tls_cert_file},
+                                                     {"tls_key_file", &c.tls_key_file}});
+        !text.empty())
+        return text;
     if (c.user.find(':') != std::string::npos)
         return wrong_value("user", c.user, "a name without ':'");
     if (c.user.empty() && !(c.password.empty() && c.password_file.empty()))
@@ -93,9 +71,9 @@ std::string problem_of(const zookeeper_config& c)
 {
     // There is no separate check of the connection: the session has pings.
     const milliseconds no_check = std::chrono::seconds(1);
-    for (std::string text :
-         {problem_of_addresses(c), problem_of_root(c.root), problem_of_texts(c),
-          problem_of_session(c), detail::problem_of_times(c.timeout, no_check, c.reconnect)}) {
+    for (std::string text : {detail::problem_of_addresses(c.addresses, "a name or an address"),
+                             problem_of_root(c.root), problem_of_texts(c), problem_of_session(c),
+                             detail::problem_of_times(c.timeout, no_check, c.reconnect)}) {
         if (!text.empty())
             return text;
     }

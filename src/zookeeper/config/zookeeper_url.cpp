@@ -6,7 +6,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace leasehold {
 namespace {
@@ -51,23 +50,10 @@ void read_parameter(zookeeper_config& to, const std::string& name, const std::st
 zookeeper_config parse(std::string_view url)
 {
     const detail::url_parts given = detail::split_url(url);
-    if (given.scheme != "zookeeper") {
-        if (!given.has_authority) // also "host:port"
-            refuse_url("URL has no scheme, must begin with zookeeper://");
-        refuse_url("scheme", given.scheme, "zookeeper");
-    }
-    if (!given.has_authority)
-        refuse_url("URL has no '//' after its scheme, must begin with zookeeper://");
-    if (given.hosts.empty())
-        refuse_url("host", "", "a name or an address");
-
+    detail::check_place(given, {"zookeeper"}, "a name or an address");
     zookeeper_config result;
-    std::string_view secret = given.user;
-    result.user = decode_url(detail::take_until(secret, ':'), "user");
-    result.password = decode_url(secret, "password");
-    result.addresses.clear();
-    for (detail::url_host& each : detail::read_hosts(given.hosts, 2181))
-        result.addresses.push_back({std::move(each.name), each.port});
+    detail::read_user(result, given);
+    detail::read_addresses(result, given, 2181);
     if (given.path != "/")
         result.root = decode_url(given.path, "root");
     detail::each_parameter(given.query, [&](const std::string& name, const std::string& value) {

@@ -18,24 +18,10 @@ bool is_digit(char c) noexcept
     return c >= '0' && c <= '9';
 }
 
-void append_encoded(std::string& to, char c)
-{
-    constexpr char digits[] = "0123456789ABCDEF";
-    const auto byte = static_cast<unsigned char>(c);
-    to.append({'%', digits[byte >> 4], digits[byte & 15]});
-}
-
 // An id: letters and digits stay, so the name has no mark in it.
 void append_id(std::string& to, std::string_view id)
 {
-    for (const char c : id) {
-        const bool stays = is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           c == '-' || c == ':' || c == '_' || c == '.';
-        if (stays)
-            to += c;
-        else
-            append_encoded(to, c);
-    }
+    detail::append_encoded(to, id, "-:_.");
 }
 
 } // namespace
@@ -49,7 +35,7 @@ std::string lock_node(std::string_view root, std::string_view name)
     for (std::size_t i = 0; i < name.size(); ++i) {
         const char c = name[i];
         if (c <= ' ' || c >= '\x7f' || c == '/' || c == '%' || (is_special && i == 0))
-            append_encoded(result, c);
+            detail::append_encoded(result, c);
         else
             result += c;
     }
