@@ -6,17 +6,6 @@
 #include <utility>
 
 namespace leasehold::sql_store {
-namespace {
-
-/// The more important failure explains why no server can be used.
-int weight(const trouble& why) noexcept
-{
-    if (why.code == condition::bad_request)
-        return 2;
-    return why.code == errc::store_refused ? 1 : 0;
-}
-
-} // namespace
 
 connection::connection(std::shared_ptr<const driver> how)
     : how_(std::move(how)), time_(detail::make_system_time()), random_(detail::seed_of(*time_))
@@ -61,7 +50,7 @@ void connection::begin_again(std::size_t server)
     if (const auto last = std::exchange(session_, nullptr))
         last->close();
     ready_ = false;
-    tried_ = 0;
+    round_ = {};
     at_ = server;
     attempt_soon();
 }
@@ -94,9 +83,7 @@ void connection::attempt()
 void connection::on_open(const session_facts& known)
 {
     ready_ = true;
-    tried_ = 0;
-    worst_ = {};
-    texts_.clear();
+    round_ = {};
     user_->on_ready(known);
 }
 
@@ -105,7 +92,6 @@ void connection::on_closed(const trouble& why)
     if (!std::exchange(ready_, false))
         return next_server(why);
     const auto self = shared_from_this();
-    tried_ = 0;
     user_->on_lost(why, session_->sent_all());
     if (user_ != nullptr)
         attempt_soon();
@@ -115,28 +101,15 @@ void connection::on_closed(const trouble& why)
 void connection::next_server(const trouble& why)
 {
     const settings& common = how_->common();
-    trouble known = why;
     // A later password may be accepted.
-    if (known.why == cause::login_rejected && !common.password_file.empty())
-        known.code = errc::store_refused;
-    const std::string& text = known.from_server.empty() ? known.from_here : known.from_server;
-    texts_.append(texts_.empty() ? "" : "; ").append(server()).append(": ").append(text);
-    if (tried_ == 0 || weight(known) > weight(worst_)) {
-        worst_ = std::move(known);
-        worst_at_ = at_;
-    }
+    const bool may_change = why.why == cause::login_rejected && !common.password_file.empty();
+    round_.failed(server(), may_change ? errc::store_refused : why.code, why.from_server,
+                  why.from_here);
     at_ = (at_ + 1) % common.servers.size();
-    if (++tried_ < common.servers.size())
+    if (round_.tried() < common.servers.size())
         return attempt_soon();
 
-    diagnostics details;
-    details.server = common.servers[worst_at_];
-    details.server_message = worst_.from_server;
-    details.connection_error = common.servers.size() > 1 ? texts_ : worst_.from_here;
-    const error_code code = worst_.code;
-    tried_ = 0;
-    worst_ = {};
-    texts_.clear();
+    const auto [code, details] = round_.end();
     const clock::duration usual = common.reconnect;
     time_->wake_at(time_->now() + fsm::pick(random_, usual / 2, usual + usual / 2));
     user_->on_unreachable(code, details);

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_SQL_CONNECTION_CONNECTION_HPP
 #define LEASEHOLD_SRC_SQL_CONNECTION_CONNECTION_HPP
 
+#include "base/server_round.hpp"
 #include "core/turn/time_source.hpp"
 #include "fsm/contention/backoff.hpp"
 #include "sql/connection/session.hpp"
@@ -96,11 +97,8 @@ private:
     std::optional<std::string> listens_;
     std::shared_ptr<session> session_;
     bool ready_ = false;
-    std::size_t at_ = 0;    ///< The index of the server.
-    std::size_t tried_ = 0; ///< Servers that failed in this round.
-    trouble worst_;         ///< The most important failure of the round.
-    std::string texts_;     ///< All of them, with their servers.
-    std::size_t worst_at_ = 0;
+    std::size_t at_ = 0; ///< The index of the server.
+    detail::server_round round_;
 
     const std::unique_ptr<detail::time_source> time_;
     fsm::random_source random_;

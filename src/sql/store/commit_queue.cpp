@@ -60,8 +60,8 @@ void commit_queue::add(request asked)
     if (!ready()) {
         if (poster_)
             poster_->post([asked = std::make_shared<request>(std::move(asked)),
-                           code = listener_ != nullptr ? down_ : errc::store_unavailable,
-                           details = down_details_] { complete(*asked, code, details); });
+                           code = listener_ != nullptr ? outage_.code() : errc::store_unavailable,
+                           details = outage_.details()] { complete(*asked, code, details); });
         return;
     }
     pending_.push_back(std::move(asked));
@@ -83,7 +83,7 @@ void commit_queue::on_ready(const session_facts& known)
 {
     const auto self = shared_from_this();
     time_.learn(known.server_us, clock::now());
-    down_details_.reset();
+    outage_.end();
     listener_->on_connected(0);
     if (listener_ != nullptr && on_serving)
         on_serving();
@@ -261,22 +261,14 @@ void commit_queue::on_lost(const trouble& why, bool sent_all)
     const error_code reason = why.code == condition::bad_request ? errc::store_refused : why.code;
     on_unreachable(reason, details);
     for (request& each : group)
-        complete(each, unanswered, down_details_);
-    reject_waiting(errc::store_unavailable, down_details_);
+        complete(each, unanswered, outage_.details());
+    reject_waiting(errc::store_unavailable, outage_.details());
 }
 
 void commit_queue::on_unreachable(error_code why, const diagnostics& details)
 {
-    // Each attempt fails for the same reason.
-    if (down_details_ && down_ == why && *down_details_ == details)
-        return;
     const auto self = shared_from_this();
-    down_ = why;
-    down_details_ = std::make_shared<diagnostics>(details);
-    if (listener_ != nullptr)
-        listener_->on_error(0, why, details);
-    if (listener_ != nullptr)
-        listener_->on_disconnected(0, why);
+    outage_.report(why, details, listener_);
 }
 
 void commit_queue::reject_waiting(error_code code,

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_SQL_STORE_COMMIT_QUEUE_HPP
 #define LEASEHOLD_SRC_SQL_STORE_COMMIT_QUEUE_HPP
 
+#include "base/outage.hpp"
 #include "base/server_clock.hpp"
 #include "core/async/context_poster.hpp"
 #include "sql/connection/connection.hpp"
@@ -92,8 +93,7 @@ private:
     std::size_t failed_at_ = 0; ///< The call that failed; the size: the commit, or unknown.
     trouble failed_;            ///< Its error, if any.
 
-    error_code down_ = errc::store_unavailable; ///< Why there is no connection.
-    std::shared_ptr<const diagnostics> down_details_;
+    detail::outage outage_;
 };
 
 } // namespace leasehold::sql_store

@@ -24,14 +24,6 @@ milliseconds passing_delay(milliseconds tick) noexcept
     return tick * 3 / 4;
 }
 
-/// The more important failure explains why no server can be used.
-int weight(const trouble& why) noexcept
-{
-    if (why.code == condition::bad_request)
-        return 2;
-    return why.code == errc::store_refused ? 1 : 0;
-}
-
 std::string name_of(const zookeeper_config::address& at)
 {
     return detail::host_and_port(at.host, at.port);
@@ -196,9 +188,7 @@ void session::connected(std::string_view content)
     const bool is_new = id_ != given->id;
     greeted_ = true;
     ready_ = true;
-    tried_ = 0;
-    worst_ = {};
-    texts_.clear();
+    round_ = {};
     id_ = given->id;
     password_ = given->password;
     timeout_ = milliseconds(given->timeout_ms);
@@ -300,7 +290,6 @@ void session::on_closed(const trouble& why)
     if (!std::exchange(ready_, false))
         return next_server(why);
     lost_at_ = clock::now();
-    tried_ = 0;
     fail_all(last.get());
     if (user_ == nullptr)
         return;
@@ -326,23 +315,12 @@ void session::fail_all(const link* last)
 /// The attempt failed. After the last server: reports it, and begins again after a pause.
 void session::next_server(const trouble& why)
 {
-    const std::string& text = why.from_server.empty() ? why.from_here : why.from_server;
-    texts_.append(texts_.empty() ? "" : "; ").append(server()).append(": ").append(text);
-    const std::string where = server();
-    if (tried_ == 0 || weight(why) > weight(worst_))
-        worst_ = why;
+    round_.failed(server(), why.code, why.from_server, why.from_here);
     at_ = (at_ + 1) % settings_.addresses.size();
-    if (++tried_ < settings_.addresses.size())
+    if (round_.tried() < settings_.addresses.size())
         return attempt_soon();
 
-    diagnostics details;
-    details.server = where;
-    details.server_message = worst_.from_server;
-    details.connection_error = settings_.addresses.size() > 1 ? texts_ : worst_.from_here;
-    const error_code code = worst_.code;
-    tried_ = 0;
-    worst_ = {};
-    texts_.clear();
+    const auto [code, details] = round_.end();
     const clock::duration usual = settings_.reconnect;
     beat_timer_->expires_after(fsm::pick(random_, usual / 2, usual + usual / 2));
     beat_timer_->async_wait([weak = weak_from_this()](error_code failed) {

@@ -1,6 +1,7 @@
 #ifndef LEASEHOLD_SRC_ZOOKEEPER_CONNECTION_SESSION_HPP
 #define LEASEHOLD_SRC_ZOOKEEPER_CONNECTION_SESSION_HPP
 
+#include "base/server_round.hpp"
 #include "fsm/contention/backoff.hpp"
 #include "fsm/lease/session_lease.hpp"
 #include "zookeeper/connection/link.hpp"
@@ -122,11 +123,9 @@ private:
     std::unique_ptr<asio::steady_timer> reply_timer_; ///< Of the oldest request.
     fsm::random_source random_;
 
-    std::size_t at_ = 0;    ///< The index of the server.
-    std::size_t tried_ = 0; ///< Servers that failed in this round.
-    trouble worst_;         ///< The most important failure of the round.
-    std::string texts_;     ///< All of them, with their servers.
-    bool greeted_ = false;  ///< The server has accepted the session.
+    std::size_t at_ = 0; ///< The index of the server.
+    detail::server_round round_;
+    bool greeted_ = false; ///< The server has accepted the session.
     bool ready_ = false;
 
     // The session.

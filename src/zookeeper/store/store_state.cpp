@@ -21,34 +21,34 @@ class poll_operation final : public operation_of_name
 {
 public:
     poll_operation(const std::shared_ptr<store_state>& state, const contender& of)
-        : operation_of_name(of.folder), state_(state), key_(of.key())
+        : operation_of_name(state, of.folder), key_(of.key())
     {}
 
     void start() override
     {
         const contender* const of = state_->find(key_);
         if (of == nullptr || of->doubtful || of->leaving || of->holds)
-            return state_->finish(shared_from_this(), {});
+            return finish();
         state_->look(folder,
                      [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
                          contender* const found = state_->find(key_);
                          if (!got.good() || found == nullptr)
-                             return state_->finish(self, {});
+                             return finish();
                          if (!queue.contains(found->child)) {
                              state_->gone(key_);
-                             return state_->finish(self, {});
+                             return finish();
                          }
                          if (queue.is_first(found->number)) {
                              found->holds = true;
                              granted_ = true;
-                             return state_->finish(self, {});
+                             return finish();
                          }
                          state_->watch_before(key_, folder + '/' + queue.before(found->number).name,
                                               [this, self](const reply& watching) {
                                                   if (watching.error == no_node)
                                                       start();
                                                   else
-                                                      state_->finish(self, {});
+                                                      finish();
                                               });
                      });
     }
@@ -61,7 +61,6 @@ public:
     }
 
 private:
-    const std::shared_ptr<store_state> state_;
     const std::string key_;
     bool granted_ = false;
 };
@@ -139,7 +138,7 @@ void store_state::run(const std::string& folder)
     if (ready())
         op->start();
     else
-        finish(op, down(), down_details_);
+        finish(op, down(), outage_.details());
 }
 
 void store_state::finish(const std::shared_ptr<operation_of_name>& op, error_code code,
@@ -169,11 +168,16 @@ void store_state::end(const std::shared_ptr<operation_of_name>& op, error_code c
     starting_ = outer;
 }
 
+void operation_of_name::finish()
+{
+    state_->finish(shared_from_this(), {});
+}
+
 void store_state::finish_failed(const std::shared_ptr<operation_of_name>& op, const reply& why,
                                 std::string_view name)
 {
     if (why.failed)
-        return finish(op, why.failed, down_details_);
+        return finish(op, why.failed, outage_.details());
     auto details = std::make_shared<diagnostics>();
     details->server = session_->server();
     details->key = name;
@@ -389,8 +393,7 @@ void store_state::on_connected(bool is_new)
 {
     const auto self = shared_from_this();
     forget_watches();
-    down_ = errc::store_unavailable;
-    down_details_.reset();
+    outage_.end();
     if (is_new) {
         const auto ended = std::exchange(contenders_, {});
         std::set<std::pair<std::string_view, std::string_view>> owners;
@@ -422,16 +425,8 @@ void store_state::on_lost(const trouble& why)
 
 void store_state::on_unreachable(error_code why, const diagnostics& details)
 {
-    // Each attempt fails for the same reason.
-    if (down_details_ && down_ == why && *down_details_ == details)
-        return;
     const auto self = shared_from_this();
-    down_ = why;
-    down_details_ = std::make_shared<diagnostics>(details);
-    if (listener_ != nullptr)
-        listener_->on_error(0, why, details);
-    if (listener_ != nullptr)
-        listener_->on_disconnected(0, why);
+    outage_.report(why, details, listener_);
 }
 
 void store_state::forget_watches()
@@ -489,7 +484,7 @@ void store_state::renew(std::span<const renewal> renewals, store::renew_handler 
     };
     if (!ready()) {
         renew_reply none;
-        none.details = down_details_;
+        none.details = outage_.details();
         return complete(down(), std::move(none));
     }
     const clock::time_point sent = clock::now();
@@ -529,7 +524,7 @@ void store_state::renew(std::span<const renewal> renewals, store::renew_handler 
             made.lease = self->left_from(sent);
         }
         else {
-            made.details = self->down_details_;
+            made.details = self->outage_.details();
         }
         std::move(batch->handler)(code, std::move(made));
     });

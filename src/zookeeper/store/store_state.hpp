@@ -2,6 +2,7 @@
 #define LEASEHOLD_SRC_ZOOKEEPER_STORE_STORE_STATE_HPP
 
 #include "base/name_map.hpp"
+#include "base/outage.hpp"
 #include "core/async/context_lifetime.hpp"
 #include "core/async/context_poster.hpp"
 #include "zookeeper/connection/session.hpp"
@@ -102,9 +103,8 @@ public:
     /// Why there is no connection.
     [[nodiscard]] error_code down() const noexcept
     {
-        return listener_ != nullptr ? down_ : errc::store_unavailable;
+        return listener_ != nullptr ? outage_.code() : errc::store_unavailable;
     }
-    [[nodiscard]] const details_ptr& down_details() const noexcept { return down_details_; }
     [[nodiscard]] bool ready() const noexcept { return listener_ != nullptr && session_->ready(); }
 
 private:
@@ -143,8 +143,7 @@ private:
     bool starting_ = false; ///< Inside a call of the user.
     bool closed_ = false;
 
-    error_code down_ = errc::store_unavailable;
-    details_ptr down_details_;
+    detail::outage outage_;
 };
 
 /// The details of a lock that is held.
