@@ -19,8 +19,7 @@ class acquire_operation final : public operation_of_name
 public:
     acquire_operation(const std::shared_ptr<store_state>& state, const acquire_request& asked,
                       store::acquire_handler handler)
-        : operation_of_name(lock_node(state->settings().root, asked.name)),
-          state_(state),
+        : operation_of_name(state, lock_node(state->settings().root, asked.name)),
           name_(asked.name),
           owner_(asked.owner),
           prefix_(child_prefix(asked.owner, {})),
@@ -193,9 +192,6 @@ private:
         finish();
     }
 
-    void finish() { state_->finish(shared_from_this(), {}); }
-
-    const std::shared_ptr<store_state> state_;
     const std::string name_, owner_, prefix_, key_;
     store::acquire_handler handler_;
     const milliseconds lease_;
@@ -218,8 +214,7 @@ class enter_operation final : public operation_of_name
 public:
     enter_operation(const std::shared_ptr<store_state>& state, const acquire_request& asked,
                     store::acquire_handler handler)
-        : operation_of_name(lock_node(state->settings().root, asked.name)),
-          state_(state),
+        : operation_of_name(state, lock_node(state->settings().root, asked.name)),
           name_(asked.name),
           owner_(asked.owner),
           prefix_(child_prefix(asked.owner, asked.entry)),
@@ -326,9 +321,6 @@ private:
         finish();
     }
 
-    void finish() { state_->finish(shared_from_this(), {}); }
-
-    const std::shared_ptr<store_state> state_;
     const std::string name_, owner_, prefix_, key_;
     store::acquire_handler handler_;
     const milliseconds lease_;

@@ -17,8 +17,7 @@ class release_operation final : public operation_of_name
 public:
     release_operation(const std::shared_ptr<store_state>& state, const release_request& asked,
                       store::release_handler handler)
-        : operation_of_name(lock_node(state->settings().root, asked.name)),
-          state_(state),
+        : operation_of_name(state, lock_node(state->settings().root, asked.name)),
           name_(asked.name),
           key_(folder + '/' + child_prefix(asked.owner, asked.entry)),
           handler_(std::move(handler)),
@@ -145,7 +144,7 @@ private:
             state_->erase(key_);
     }
 
-    /// @param queue What is left.
+    /// @param queue The nodes that are left.
     void decide(queue_view queue)
     {
         contender* joins = next_ ? state_->find(next_->key) : nullptr;
@@ -226,9 +225,6 @@ private:
                           });
     }
 
-    void finish() { state_->finish(shared_from_this(), {}); }
-
-    const std::shared_ptr<store_state> state_;
     const std::string name_, key_;
     store::release_handler handler_;
     const clock::time_point sent_;
