@@ -1,6 +1,7 @@
 #include "mysql/connection/session.hpp"
 
 #include "base/server_clock.hpp"
+#include "base/tls.hpp"
 #include "mysql/config/config_check.hpp"
 #include "mysql/protocol/errors.hpp"
 #include "mysql/protocol/schema_version.hpp"
@@ -131,20 +132,15 @@ std::optional<asio::ssl::context> tls_context(const mysql_config& settings, cons
 {
     if (settings.tls == tls_mode::disable)
         return std::nullopt;
-    std::optional<asio::ssl::context> made(std::in_place, asio::ssl::context::tls_client);
-    if (settings.tls == tls_mode::verify_ca || settings.tls == tls_mode::verify_full) {
-        if (settings.tls_ca_file.empty())
-            made->set_default_verify_paths();
-        else
-            made->load_verify_file(settings.tls_ca_file);
-        made->set_verify_mode(asio::ssl::verify_peer);
-    }
+    const bool verify = settings.tls == tls_mode::verify_ca ||
+                        settings.tls == tls_mode::verify_full;
+    std::optional<asio::ssl::context> made(
+        detail::make_tls_context({.ca_file = settings.tls_ca_file,
+                                  .cert_file = settings.tls_cert_file,
+                                  .key_file = settings.tls_key_file,
+                                  .verify = verify}));
     if (settings.tls == tls_mode::verify_full)
         made->set_verify_callback(asio::ssl::host_name_verification(host));
-    if (!settings.tls_cert_file.empty()) {
-        made->use_certificate_chain_file(settings.tls_cert_file);
-        made->use_private_key_file(settings.tls_key_file, asio::ssl::context::pem);
-    }
     return made;
 }
 
@@ -195,10 +191,11 @@ public:
             tls_ = tls_context(*settings_, at_.host);
         }
         catch (const boost::system::system_error& failed) {
-            return asio::post(strand_, [self = shared_from_this(), text = failed.what()] {
-                if (self->user_ != nullptr)
-                    self->fail(here(std::string("certificates: ") + text));
-            });
+            return asio::post(strand_,
+                              [self = shared_from_this(), text = std::string(failed.what())] {
+                                  if (self->user_ != nullptr)
+                                      self->fail(here(text));
+                              });
         }
         if (tls_)
             how.ssl_context = &*tls_;
