@@ -11,26 +11,12 @@
 namespace leasehold::mysql_store {
 namespace {
 
-sql_store::settings common_of(const mysql_config& from)
-{
-    sql_store::settings made{.servers = {},
-                             .password = from.password,
-                             .password_file = from.password_file,
-                             .timeout = from.timeout,
-                             .health_check = from.health_check,
-                             .reconnect = from.reconnect,
-                             .fence_retention = from.fence_retention,
-                             .client_info = from.client_info};
-    for (const mysql_config::address& each : from.addresses)
-        made.servers.push_back(name_of(each));
-    return made;
-}
-
 class mysql_driver final : public sql_store::driver
 {
 public:
     explicit mysql_driver(const mysql_config& settings)
-        : driver(common_of(settings)), settings_(std::make_shared<mysql_config>(settings))
+        : driver(sql_store::settings_of(settings, name_of)),
+          settings_(std::make_shared<mysql_config>(settings))
     {}
 
     std::shared_ptr<sql_store::session> make_session(

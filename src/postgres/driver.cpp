@@ -9,27 +9,11 @@
 namespace leasehold::postgres_store {
 namespace {
 
-sql_store::settings common_of(const postgres_config& from)
-{
-    sql_store::settings made{.servers = {},
-                             .password = from.password,
-                             .password_file = from.password_file,
-                             .timeout = from.timeout,
-                             .health_check = from.health_check,
-                             .reconnect = from.reconnect,
-                             .fence_retention = from.fence_retention,
-                             .client_info = from.client_info};
-    for (const postgres_config::address& each : from.addresses)
-        made.servers.push_back(name_of(each));
-    return made;
-}
-
-class postgres_driver final : public sql_store::driver,
-                              public std::enable_shared_from_this<postgres_driver>
+class postgres_driver final : public sql_store::driver
 {
 public:
     explicit postgres_driver(const postgres_config& settings)
-        : driver(common_of(settings)), settings_(settings)
+        : driver(sql_store::settings_of(settings, name_of)), settings_(settings)
     {}
 
     std::shared_ptr<sql_store::session> make_session(

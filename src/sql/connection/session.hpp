@@ -20,7 +20,7 @@
 
 namespace leasehold::sql_store {
 
-/// What was learned when a session was set up.
+/// The replies of the server when a session was set up.
 struct session_facts
 {
     std::int64_t server_us = 0; ///< The server's clock.
@@ -90,6 +90,24 @@ struct settings
     std::chrono::milliseconds fence_retention{}; ///< 0: forever.
     bool client_info = true;
 };
+
+/// Reads them from a configuration of the database.
+/// @param name_of The address of a server as text.
+template <class Config>
+settings settings_of(const Config& from, std::string (*name_of)(const typename Config::address&))
+{
+    settings made{.servers = {},
+                  .password = from.password,
+                  .password_file = from.password_file,
+                  .timeout = from.timeout,
+                  .health_check = from.health_check,
+                  .reconnect = from.reconnect,
+                  .fence_retention = from.fence_retention,
+                  .client_info = from.client_info};
+    for (const auto& each : from.addresses)
+        made.servers.push_back(name_of(each));
+    return made;
+}
 
 /// A kind of database: how sessions are made. Constant.
 class LEASEHOLD_EXPORT driver
