@@ -2,6 +2,8 @@
 #define LEASEHOLD_TOOL_FAILURES_HPP
 
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace leasehold::tool {
 
@@ -22,6 +24,24 @@ struct interrupted : std::runtime_error
 {
     interrupted() : std::runtime_error("interrupted") {}
 };
+
+/// Calls `read` and stores why it fails.
+/// @returns False if it has failed.
+template <class Read>
+bool read_or_tell(std::vector<std::string>& problems, Read read)
+{
+    try {
+        read();
+        return true;
+    }
+    catch (const unreachable& failed) {
+        problems.emplace_back(failed.what());
+    }
+    catch (const refused& failed) {
+        problems.emplace_back(failed.what());
+    }
+    return false;
+}
 
 } // namespace leasehold::tool
 

@@ -1,5 +1,7 @@
 #include "interruption.hpp"
 
+#include "failures.hpp"
+
 namespace leasehold::tool {
 
 namespace asio = boost::asio;
@@ -31,6 +33,17 @@ void interrupt(asio::io_context& context)
 bool is_interrupted(asio::io_context& context)
 {
     return asio::use_service<interruption>(context).asked;
+}
+
+void run_until(asio::io_context& context, const std::function<bool()>& reached)
+{
+    context.restart();
+    while (!reached()) {
+        if (is_interrupted(context))
+            throw interrupted();
+        if (context.run_one() == 0)
+            context.restart();
+    }
 }
 
 } // namespace leasehold::tool

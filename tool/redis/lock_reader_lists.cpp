@@ -15,24 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Calls `read` and stores why it fails.
-/// @returns False if it has failed.
-template <class Read>
-bool read_or_tell(std::vector<std::string>& problems, Read read)
-{
-    try {
-        read();
-        return true;
-    }
-    catch (const unreachable& failed) {
-        problems.emplace_back(failed.what());
-    }
-    catch (const refused& failed) {
-        problems.emplace_back(failed.what());
-    }
-    return false;
-}
-
 } // namespace
 
 /// A client registers at each member, but some members may have lost the record.

@@ -1,6 +1,7 @@
 #include "redis_admin.hpp"
 
 #include "command_line.hpp"
+#include "failures.hpp"
 #include "lock_breaker.hpp"
 #include "lock_reader.hpp"
 #include "lock_sweep.hpp"
@@ -55,20 +56,12 @@ private:
     template <class Read>
     lock_list read(Read from)
     {
-        try {
-            lock_list seen = from(all());
-            if (!seen.problems.empty())
-                find_servers_again();
-            return seen;
-        }
-        catch (const unreachable& failed) {
+        lock_list seen;
+        if (!read_or_tell(seen.problems, [&] { seen = from(all()); }))
+            seen.complete = false;
+        if (!seen.problems.empty())
             find_servers_again();
-            return {{}, {failed.what()}, false};
-        }
-        catch (const refused& failed) {
-            find_servers_again();
-            return {{}, {failed.what()}, false};
-        }
+        return seen;
     }
 
     /// Another server may be the master now.

@@ -23,14 +23,20 @@ void database::ask(const sql_store::call& made, const row_handler& take)
     const auto failed = [this] { return unreachable_ || refused_; };
     if (!std::exchange(open_, true))
         connection_->open(context_.get_executor(), *this);
-    run_until([&] { return failed() || connection_->ready() != nullptr; });
+    run_until(context_, [&] { return failed() || connection_->ready() != nullptr; });
     if (!failed()) {
         done_ = false;
         take_ = &take;
         sql_store::session& to = *connection_->ready();
         to.add(made);
         to.finish_batch();
-        run_until([&] { return done_ || unreachable_; });
+        try {
+            run_until(context_, [&] { return done_ || unreachable_; });
+        }
+        catch (const interrupted&) {
+            take_ = nullptr;
+            throw;
+        }
         take_ = nullptr;
     }
     if (unreachable_)
@@ -61,19 +67,6 @@ void database::on_unreachable(error_code, const diagnostics& details)
         unreachable_ = details.server + ": " + details.connection_error;
     else
         refused_ = details.server + ": " + details.server_message;
-}
-
-void database::run_until(const std::function<bool()>& reached)
-{
-    context_.restart();
-    while (!reached()) {
-        if (is_interrupted(context_)) {
-            take_ = nullptr;
-            throw interrupted();
-        }
-        if (context_.run_one() == 0)
-            context_.restart();
-    }
 }
 
 } // namespace leasehold::tool

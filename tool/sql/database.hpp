@@ -45,8 +45,6 @@ private:
     void on_lost(const sql_store::trouble& why, bool sent_all) override;
     void on_unreachable(error_code why, const diagnostics& details) override;
 
-    void run_until(const std::function<bool()>& reached);
-
     boost::asio::io_context& context_;
     const std::shared_ptr<sql_store::connection> connection_;
     bool open_ = false;

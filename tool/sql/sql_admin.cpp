@@ -55,19 +55,15 @@ public:
     lock_list list(const std::string& pattern) override
     {
         lock_list seen;
-        try {
+        seen.complete = read_or_tell(seen.problems, [&] {
             database_.ask({procedure::held, {std::monostate()}}, [&](const row_reader& row) {
                 lock_state lock = read_lock(row, kind_);
                 if (::fnmatch(pattern.c_str(), lock.name.c_str(), 0) == 0)
                     seen.locks.push_back(std::move(lock));
             });
-        }
-        catch (const unreachable& failed) {
-            seen = {{}, {failed.what()}, false};
-        }
-        catch (const refused& failed) {
-            seen = {{}, {failed.what()}, false};
-        }
+        });
+        if (!seen.complete)
+            seen.locks.clear();
         return seen;
     }
 

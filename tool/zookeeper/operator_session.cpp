@@ -23,7 +23,7 @@ std::vector<operator_session::answer> operator_session::ask(
     unreachable_.reset();
     if (!std::exchange(open_, true))
         session_->open(context_.get_executor(), *this);
-    run_until([&] { return unreachable_ || session_->ready(); });
+    run_until(context_, [&] { return unreachable_ || session_->ready(); });
     if (unreachable_)
         throw unreachable(*unreachable_);
 
@@ -39,7 +39,7 @@ std::vector<operator_session::answer> operator_session::ask(
             kept->lost = kept->lost || to.failed;
             kept->got.push_back({to.error, std::string(to.body)});
         });
-    run_until([&] { return kept->got.size() == all.size(); });
+    run_until(context_, [&] { return kept->got.size() == all.size(); });
     if (kept->lost)
         throw unreachable(unreachable_.value_or(session_->server() + ": the connection was lost"));
     for (const answer& each : kept->got) {
@@ -60,17 +60,6 @@ void operator_session::on_unreachable(error_code, const diagnostics& details)
     unreachable_ = details.server + ": " +
                    (details.server_message.empty() ? details.connection_error
                                                    : details.server_message);
-}
-
-void operator_session::run_until(const std::function<bool()>& reached)
-{
-    context_.restart();
-    while (!reached()) {
-        if (is_interrupted(context_))
-            throw interrupted();
-        if (context_.run_one() == 0)
-            context_.restart();
-    }
 }
 
 } // namespace leasehold::tool

@@ -7,7 +7,6 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,7 +42,6 @@ private:
     void on_lost(const zookeeper_store::trouble& why) override;
     void on_unreachable(error_code, const diagnostics& details) override;
     void on_event(const zookeeper_store::watch_event&) override {}
-    void run_until(const std::function<bool()>& reached);
 
     boost::asio::io_context& context_;
     const std::shared_ptr<zookeeper_store::session> session_;

@@ -39,30 +39,17 @@ public:
     lock_list list(const std::string& pattern) override
     {
         lock_list seen;
-        try {
+        seen.complete = read_or_tell(seen.problems, [&] {
             read_clients();
             std::vector<std::string> names;
-            std::vector<request> questions;
             for (const std::string& node : children_of(root_.empty() ? "/" : root_)) {
                 auto name = lock_of_node(node);
-                if (!name || ::fnmatch(pattern.c_str(), name->c_str(), 0) != 0 ||
-                    (root_.empty() && node == "zookeeper"))
-                    continue;
-                questions.push_back(get_children(lock_node(root_, *name)));
-                names.push_back(std::move(*name));
+                if (name && ::fnmatch(pattern.c_str(), name->c_str(), 0) == 0 &&
+                    !(root_.empty() && node == "zookeeper"))
+                    names.push_back(std::move(*name));
             }
-            const auto answers = session_.ask(questions);
-            for (std::size_t i = 0; i < answers.size(); ++i) {
-                if (auto lock = read_lock(names[i], queue_of(answers[i]), false))
-                    seen.locks.push_back(std::move(*lock));
-            }
-        }
-        catch (const unreachable& failed) {
-            seen = {{}, {failed.what()}, false};
-        }
-        catch (const refused& failed) {
-            seen = {{}, {failed.what()}, false};
-        }
+            seen.locks = read_locks(queues_of(names), false);
+        });
         std::sort(seen.locks.begin(), seen.locks.end(),
                   [](const lock_state& a, const lock_state& b) { return a.name < b.name; });
         return seen;
@@ -71,7 +58,7 @@ public:
     std::optional<lock_state> look(const std::string& name) override
     {
         read_clients();
-        return read_lock(name, queue_of(session_.ask(get_children(lock_node(root_, name)))), true);
+        return read_lock({name, queue_of(name)}, true);
     }
 
     break_result break_lock(const std::string& name, const std::string& owner) override
@@ -79,8 +66,8 @@ public:
         const std::string folder = lock_node(root_, name);
         break_result done;
         read_clients();
-        const queue_view queue = queue_of(session_.ask(get_children(folder)));
-        auto found = read_lock(name, queue, true);
+        const queue_view queue = queue_of(name);
+        auto found = read_lock({name, queue}, true);
         if (!found)
             return done;
         done.before = std::move(*found);
@@ -97,23 +84,40 @@ public:
         const auto answer = session_.ask(all_of(removals));
         if (answer.error != 0 || read_multi(answer.body).value_or(0) != 0)
             return done; // it was released meanwhile
-        const auto next = read_lock(name, queue_of(session_.ask(get_children(folder))), false);
+        const auto next = read_lock({name, queue_of(name)}, false);
         done.result = next ? break_result::outcome::granted_next : break_result::outcome::freed;
         done.next = next ? next->owner : std::string();
         return done;
     }
 
 private:
+    struct queue_of_lock
+    {
+        std::string name;
+        queue_view queue;
+    };
+
     std::vector<std::string> children_of(const std::string& node)
     {
         const auto answer = session_.ask(get_children(node));
         return read_children(answer.body).value_or(std::vector<std::string>());
     }
 
-    static queue_view queue_of(const operator_session::answer& answer)
+    std::vector<queue_of_lock> queues_of(const std::vector<std::string>& names)
     {
-        return queue_view(read_children(answer.body).value_or(std::vector<std::string>()));
+        std::vector<request> questions;
+        for (const std::string& name : names)
+            questions.push_back(get_children(lock_node(root_, name)));
+        const auto answers = session_.ask(questions);
+        std::vector<queue_of_lock> queues;
+        for (std::size_t i = 0; i < names.size(); ++i)
+            queues.push_back(
+                {names[i],
+                 queue_view(read_children(answers[i].body).value_or(std::vector<std::string>()))});
+        return queues;
     }
+
+    queue_view queue_of(const std::string& name) { return queues_of({name}).front().queue; }
 
     /// The descriptions of all clients.
     void read_clients()
@@ -137,21 +141,40 @@ private:
         return found == clients_.end() ? client_info() : found->second;
     }
 
-    /// @param whole With the waiters, and what another library says of its holder.
-    std::optional<lock_state> read_lock(const std::string& name, const queue_view& queue,
-                                        bool whole)
+    /// The locks that are held.
+    /// @param whole With the waiters.
+    std::vector<lock_state> read_locks(std::vector<queue_of_lock> all, bool whole)
     {
-        if (queue.empty())
-            return std::nullopt;
-        const child& first = queue.first();
+        std::erase_if(all, [](const queue_of_lock& each) { return each.queue.empty(); });
+        std::vector<request> questions;
+        for (const auto& [name, queue] : all)
+            questions.push_back(get_data(lock_node(root_, name) + '/' + queue.first().name, false));
+        const auto answers = session_.ask(questions);
+        std::vector<lock_state> locks;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            locks.push_back(state_of(all[i], read_data(answers[i].body), whole));
+        return locks;
+    }
+
+    std::optional<lock_state> read_lock(queue_of_lock one, bool whole)
+    {
+        auto found = read_locks({std::move(one)}, whole);
+        return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+    }
+
+    /// @param data The holder's. Another library writes an address into it.
+    lock_state state_of(const queue_of_lock& of, const std::optional<node_data>& data,
+                        bool whole) const
+    {
+        const child& first = of.queue.first();
         lock_state lock;
-        lock.name = name;
+        lock.name = of.name;
         lock.owner = name_of_owner(first.name);
         const bool external = lock.owner == first.name;
         lock.kind = external ? lock_kind::external : lock_kind::zookeeper;
         lock.client = holder_name(lock.owner);
         lock.info = info_of(lock.owner);
-        for (const child& each : queue.children()) {
+        for (const child& each : of.queue.children()) {
             if (each.number == first.number)
                 continue;
             if (whole) {
@@ -161,13 +184,12 @@ private:
             }
             ++lock.waiters;
         }
-        lock.holds = queue.children().size() - lock.waiters;
-        const auto data = session_.ask(get_data(lock_node(root_, name) + '/' + first.name, false));
-        if (const auto read = read_data(data.body)) {
-            lock.fence_at_most = (static_cast<std::uint64_t>(read->status.created) << fence_bits) +
+        lock.holds = of.queue.children().size() - lock.waiters;
+        if (data) {
+            lock.fence_at_most = (static_cast<std::uint64_t>(data->status.created) << fence_bits) +
                                  fences_of_change - 1;
             if (external)
-                lock.info.host = read->data; // an address, by Curator
+                lock.info.host = data->data;
         }
         return lock;
     }
