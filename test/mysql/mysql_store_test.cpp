@@ -3,28 +3,21 @@
 #include <boost/test/unit_test.hpp>
 
 #include "mysql/database.hpp"
+#include "support/database_checks.hpp"
 #include "support/fault_proxy.hpp"
 #include "support/queued_request.hpp"
 #include "support/store_contract.hpp"
 #include "support/store_lifetime.hpp"
+#include "support/store_scene.hpp"
 #include "support/tls_server.hpp"
 
-#include <leasehold/client.hpp>
-#include <leasehold/mutex.hpp>
 #include <leasehold/mysql.hpp>
-
-#include <boost/asio/detached.hpp>
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace {
@@ -35,7 +28,6 @@ using namespace std::chrono_literals;
 using contract::look;
 using contract::take;
 using granted_t = acquire_reply::outcome;
-using released_t = release_reply::outcome;
 
 /// One server for all tests that do not harm it.
 mysql_database& shared_database()
@@ -45,60 +37,12 @@ mysql_database& shared_database()
 }
 
 /// A client of a database without locks.
-struct scene
+struct scene : store_scene
 {
     explicit scene(const std::string& url = shared_database().url())
-        : session(context, make_mysql_store(mysql_config(url)))
+        : store_scene(make_mysql_store(mysql_config(url)))
     {}
-
-    /// Waits until a server accepts requests.
-    scene& connected()
-    {
-        session.wait_until_connected();
-        return *this;
-    }
-
-    /// Waits until no server can be used, and returns the reply to an acquire.
-    store_session::answer<acquire_reply> refused()
-    {
-        session.until([this] { return session.disconnected > 0; });
-        return session.acquire(take("lock", "a:1"));
-    }
-
-    /// Acquires locks in one turn of the strand. Returns the number of grants.
-    int acquire_all(const std::vector<std::string>& names)
-    {
-        std::size_t answers = 0;
-        int granted = 0;
-        session.on_the_strand([&] {
-            for (const std::string& name : names)
-                session.get().async_acquire(take(name, "a:1"), [&](error_code code, auto reply) {
-                    ++answers;
-                    granted += !code && reply.result == granted_t::granted;
-                });
-        });
-        session.until([&] { return answers == names.size(); });
-        return granted;
-    }
-
-    asio::io_context context;
-    store_session session;
 };
-
-std::string text_of(const store_session::answer<acquire_reply>& got)
-{
-    return got.reply.details ? got.reply.details->to_string() : "";
-}
-
-release_request leaving(std::string_view name, std::string_view owner)
-{
-    return {.name = name, .owner = owner, .entry = {}};
-}
-
-bool contains(const std::string& text, std::string_view part)
-{
-    return text.find(part) != std::string::npos;
-}
 
 struct clean_database
 {
@@ -114,7 +58,6 @@ struct clean_database
     }
 
     /// The number of commits of the server.
-    /// The number of transactions in the log of the storage engine.
     std::int64_t commits()
     {
         return root.run("show global status like 'Com_commit'").number("Value");
@@ -203,6 +146,15 @@ BOOST_AUTO_TEST_CASE(unknown_host_is_reported)
     BOOST_TEST(contains(text_of(got), "ost not found"), text_of(got));
 }
 
+BOOST_AUTO_TEST_CASE(unreadable_certificate_file_is_reported)
+{
+    scene at("mysql://127.0.0.1/db?sslmode=verify-ca&sslrootcert=/missing.pem");
+    const auto got = at.refused();
+    BOOST_TEST((got.code == errc::store_unavailable));
+    BOOST_TEST(contains(text_of(got), "tls_ca_file is '/missing.pem', must be a readable file"),
+               text_of(got));
+}
+
 BOOST_AUTO_TEST_CASE(local_socket_and_the_other_scheme_lead_to_the_server)
 {
     std::string path;
@@ -247,11 +199,8 @@ BOOST_AUTO_TEST_CASE(requests_of_a_turn_are_one_transaction)
 {
     scene at;
     at.connected();
-    std::vector<std::string> names;
-    for (int i = 0; i < 20; ++i)
-        names.push_back("lock" + std::to_string(i));
     const std::int64_t before = commits();
-    BOOST_TEST(at.acquire_all(names) == 20);
+    BOOST_TEST(at.acquire_all(lock_names(20)) == 20);
     BOOST_TEST(commits() - before == 1);
     BOOST_TEST(root.run("select count(*) as n from leasehold_lock").number("n") == 20);
 }
@@ -260,9 +209,7 @@ BOOST_AUTO_TEST_CASE(thousand_locks_are_renewed_in_one_transaction)
 {
     scene at;
     at.connected();
-    std::vector<std::string> names;
-    for (int i = 0; i < 1000; ++i)
-        names.push_back("lock" + std::to_string(i));
+    const std::vector<std::string> names = lock_names(1000);
     BOOST_TEST(at.acquire_all(names) == 1000);
     std::vector<renewal> all;
     for (const std::string& name : names)
@@ -279,22 +226,12 @@ BOOST_AUTO_TEST_CASE(request_that_fails_does_not_fail_the_others_of_its_turn)
 {
     scene at;
     at.connected();
-    BOOST_TEST(at.acquire_all({"b"}) == 1);
-    BOOST_TEST((at.session.release(leaving("b", "a:1")).reply.result == released_t::freed));
-    // Another session keeps the row of "b" locked.
-    root.run("start transaction; select 1 from leasehold_lock where name = 'b' for update");
-    std::vector<std::pair<std::string, error_code>> ends;
-    at.session.on_the_strand([&] {
-        for (const char* name : {"c", "b", "a"})
-            at.session.get().async_acquire(take(name, "a:1"), [&, name](error_code code, auto) {
-                ends.emplace_back(name, code);
-            });
-    });
-    at.session.until([&] { return ends.size() == 3; });
-    root.run("rollback");
-    for (const auto& [name, code] : ends)
-        BOOST_TEST((code == (name == "b" ? error_code(errc::store_refused) : error_code())));
-    BOOST_TEST((at.session.acquire(look("b", "a:1")).reply.result == granted_t::granted));
+    check_request_that_fails_alone(
+        at,
+        [this] {
+            root.run("start transaction; select 1 from leasehold_lock where name = 'b' for update");
+        },
+        [this] { root.run("rollback"); });
 }
 
 BOOST_AUTO_TEST_CASE(conflicting_transactions_are_repeated)
@@ -324,19 +261,8 @@ BOOST_AUTO_TEST_CASE(killed_session_is_made_again)
 BOOST_AUTO_TEST_CASE(waiter_is_notified_again_after_its_session_was_killed)
 {
     scene holds, waits;
-    holds.connected();
-    waits.connected();
-    holds.session.acquire(take("lock", "a:1"));
-    waits.session.acquire(queued_request("lock", "b:1"));
-    waits.session.until([&] { return waits.session.listening == 1; });
-    end_sessions("is_used_lock(concat('leasehold:', id)) = id");
-    waits.session.until([&] { return waits.session.listening == 3; }); // interrupted, and again
-    BOOST_TEST(waits.session.acquire(queued_request("lock", "b:1")).reply.queued);
-    BOOST_TEST(
-        (holds.session.release(leaving("lock", "a:1")).reply.result == released_t::granted_next));
-    waits.session.until([&] { return !waits.session.grants.empty(); });
-    BOOST_TEST(waits.session.grants.front().name == "lock");
-    BOOST_TEST(waits.session.grants.front().owner == "b:1");
+    check_waiter_is_notified_again(
+        holds, waits, [this] { end_sessions("is_used_lock(concat('leasehold:', id)) = id"); });
 }
 
 BOOST_AUTO_TEST_CASE(waiter_is_woken_long_before_the_next_check)
@@ -393,15 +319,7 @@ BOOST_AUTO_TEST_CASE(lost_reply_is_unknown_and_found_by_its_owner)
     fault_proxy proxy(loopback_endpoint(shared_database().port()));
     scene at("mysql://app:secret@127.0.0.1:" + std::to_string(proxy.port()) +
              "/locks?timeout=300&reconnect=10&sslmode=disable");
-    at.connected();
-    proxy.drop_replies();
-    const auto lost = at.session.acquire(take("lock", "a:1"));
-    BOOST_TEST((lost.code == errc::outcome_unknown), lost.code);
-    BOOST_TEST(contains(text_of(lost), "no reply within 300 ms"), text_of(lost));
-    proxy.forward();
-    at.session.until([&] { return at.session.connected == 2; });
-    BOOST_TEST((at.session.acquire(take("lock", "b:1")).reply.result == granted_t::held));
-    BOOST_TEST((at.session.acquire(look("lock", "a:1")).reply.result == granted_t::granted));
+    check_lost_reply(at, proxy);
 }
 
 BOOST_AUTO_TEST_CASE(holder_is_described)
@@ -414,19 +332,7 @@ BOOST_AUTO_TEST_CASE(holder_is_described)
 BOOST_AUTO_TEST_CASE(cancelled_wait_leaves_the_queue)
 {
     scene holds;
-    holds.connected();
-    holds.session.acquire(take("lock", "a:1", 60s));
-    asio::io_context context;
-    client locks(context, shared_database().url());
-    locks.async_run(asio::detached);
-    const mutex m(locks, "lock");
-    error_code ended;
-    m.async_try_lock_for(300ms, [&](error_code code, lease) {
-        ended = code;
-        locks.async_shutdown(asio::detached);
-    });
-    context.run();
-    BOOST_TEST((ended == errc::timed_out));
+    check_wait_that_ends(holds, shared_database().url());
     BOOST_TEST(root.run("select count(*) as n from leasehold_waiter").number("n") == 0);
 }
 
@@ -474,37 +380,15 @@ BOOST_AUTO_TEST_CASE(killed_server_is_found_again_with_its_locks)
 {
     mysql_database own({"innodb-flush-log-at-trx-commit=1"});
     scene at(own.url() + "?reconnect=20&health_check=50&durability=full");
-    at.connected();
-    const auto first = at.session.acquire(take("lock", "a:1", 60s));
-    BOOST_TEST((first.reply.result == granted_t::granted));
-    own.server().kill();
-    at.session.until([&] { return at.session.disconnected > 0; });
-    const auto down = at.session.acquire(take("other", "a:2"));
-    BOOST_TEST((down.code == errc::store_unavailable || down.code == errc::store_refused));
-    own.server().start();
-    at.session.until([&] { return at.session.connected == 2; });
-    BOOST_TEST((at.session.acquire(take("lock", "b:1")).reply.result == granted_t::held));
-    const renewal one[] = {{"lock", "a:1", 60s}};
-    BOOST_TEST((at.session.renew(one).reply.results.at(0) == renewal_result::renewed));
+    check_killed_server(at, own.server());
 }
 
 BOOST_AUTO_TEST_CASE(stopped_server_ends_requests_and_the_wait_for_grants)
 {
     mysql_database own;
     scene holds(own.url() + "?timeout=300&reconnect=20&health_check=100");
-    holds.connected();
-    holds.session.acquire(take("lock", "a:1", 60s));
-    holds.session.acquire(queued_request("lock", "a:2"));
-    holds.session.until([&] { return holds.session.listening == 1; });
-    own.server().pause();
-    const auto lost = holds.session.acquire(take("other", "a:3"));
-    BOOST_TEST((lost.code == errc::outcome_unknown || lost.code == errc::store_unavailable));
-    holds.session.until([&] { return holds.session.listening >= 2; });
-    BOOST_TEST(holds.session.disconnected >= 1);
-    own.server().resume();
-    holds.session.until(
-        [&] { return holds.session.connected == 2 && holds.session.listening >= 3; });
-    BOOST_TEST((holds.session.acquire(look("lock", "a:1")).reply.result == granted_t::granted));
+    const error_code lost = check_paused_server(holds, own.server());
+    BOOST_TEST((lost == errc::outcome_unknown || lost == errc::store_unavailable));
 }
 
 BOOST_AUTO_TEST_CASE(read_only_server_is_skipped)

@@ -3,17 +3,12 @@
 #include <boost/test/unit_test.hpp>
 
 #include "postgres/database.hpp"
+#include "support/database_checks.hpp"
 #include "support/fault_proxy.hpp"
-#include "support/queued_request.hpp"
 #include "support/store_contract.hpp"
 #include "support/store_lifetime.hpp"
+#include "support/store_scene.hpp"
 #include "support/tls_server.hpp"
-
-#include <leasehold/client.hpp>
-#include <leasehold/mutex.hpp>
-
-#include <boost/asio/detached.hpp>
-#include <boost/asio/use_future.hpp>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,8 +18,6 @@
 #include <fstream>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -36,7 +29,6 @@ using namespace std::chrono_literals;
 using contract::look;
 using contract::take;
 using granted_t = acquire_reply::outcome;
-using released_t = release_reply::outcome;
 
 /// One server for all tests that do not harm it.
 database& shared_database()
@@ -46,50 +38,18 @@ database& shared_database()
 }
 
 /// A client of a database without locks.
-struct scene
+struct scene : store_scene
 {
     explicit scene(const std::string& url = shared_database().url())
-        : session(context, make_postgres_store(postgres_config(url)))
+        : store_scene(make_postgres_store(postgres_config(url)))
     {}
-
-    /// Waits until a server accepts requests.
-    scene& connected()
-    {
-        session.wait_until_connected();
-        return *this;
-    }
-
-    /// Waits until no server can be used, and returns the reply to an acquire.
-    store_session::answer<acquire_reply> refused()
-    {
-        session.until([this] { return session.disconnected > 0; });
-        return session.acquire(take("lock", "a:1"));
-    }
-
-    asio::io_context context;
-    store_session session;
 };
-
-std::string text_of(const store_session::answer<acquire_reply>& got)
-{
-    return got.reply.details ? got.reply.details->to_string() : "";
-}
 
 struct clean_database
 {
     clean_database() { as_operator.run("truncate leasehold.lock, leasehold.waiter"); }
     postgresql_connection as_operator = shared_database().connect();
 };
-
-release_request leaving(std::string_view name, std::string_view owner)
-{
-    return {.name = name, .owner = owner, .entry = {}};
-}
-
-bool contains(const std::string& text, std::string_view part)
-{
-    return text.find(part) != std::string::npos;
-}
 
 } // namespace
 
@@ -182,7 +142,7 @@ BOOST_AUTO_TEST_CASE(host_name_and_local_socket_lead_to_the_server)
 BOOST_AUTO_TEST_CASE(wrong_password_is_reported_without_it)
 {
     const std::string rules = shared_database().server().socket_folder() + "/data/pg_hba.conf";
-    const std::string before = leasehold::test::text_of(std::filesystem::path(rules));
+    const std::string before = text_of(std::filesystem::path(rules));
     std::ofstream(rules) << "local all all trust\n"
                             "host all app 127.0.0.1/32 scram-sha-256\n";
     as_operator.run("select pg_reload_conf()");
@@ -258,16 +218,7 @@ BOOST_AUTO_TEST_CASE(requests_of_a_turn_are_one_transaction)
 {
     scene at;
     at.connected();
-    int granted = 0;
-    at.session.on_the_strand([&] {
-        for (int i = 0; i < 20; ++i) {
-            const std::string name = "lock" + std::to_string(i);
-            at.session.get().async_acquire(take(name, "a:1"), [&](error_code code, auto reply) {
-                granted += !code && reply.result == granted_t::granted;
-            });
-        }
-    });
-    at.session.until([&] { return granted == 20; });
+    BOOST_TEST(at.acquire_all(lock_names(20)) == 20);
     BOOST_TEST(as_operator.run("select count(*) from leasehold.lock").number("count") == 20);
     BOOST_TEST(
         as_operator.run("select count(distinct xmin::text) from leasehold.lock").number("count") ==
@@ -278,17 +229,8 @@ BOOST_AUTO_TEST_CASE(thousand_locks_are_renewed_in_one_transaction)
 {
     scene at;
     at.connected();
-    std::vector<std::string> names;
-    for (int i = 0; i < 1000; ++i)
-        names.push_back("lock" + std::to_string(i));
-    int granted = 0;
-    at.session.on_the_strand([&] {
-        for (const std::string& name : names)
-            at.session.get().async_acquire(take(name, "a:1"), [&](error_code code, auto reply) {
-                granted += !code && reply.result == granted_t::granted;
-            });
-    });
-    at.session.until([&] { return granted == 1000; });
+    const std::vector<std::string> names = lock_names(1000);
+    BOOST_TEST(at.acquire_all(names) == 1000);
     std::vector<renewal> all;
     for (const std::string& name : names)
         all.push_back({name, "a:1", 60s});
@@ -304,23 +246,13 @@ BOOST_AUTO_TEST_CASE(request_that_fails_does_not_fail_the_others_of_its_turn)
 {
     scene at;
     at.connected();
-    BOOST_TEST((at.session.acquire(take("b", "x:1")).reply.result == granted_t::granted));
-    BOOST_TEST((at.session.release(leaving("b", "x:1")).reply.result == released_t::freed));
-    // Another session keeps the row of "b" locked.
-    as_operator.run_script(
-        "begin; select 1 from leasehold.lock where key = leasehold.key('b') for update");
-    std::vector<std::pair<std::string, error_code>> ends;
-    at.session.on_the_strand([&] {
-        for (const char* name : {"c", "b", "a"})
-            at.session.get().async_acquire(take(name, "a:1"), [&, name](error_code code, auto) {
-                ends.emplace_back(name, code);
-            });
-    });
-    at.session.until([&] { return ends.size() == 3; });
-    as_operator.run("rollback");
-    for (const auto& [name, code] : ends)
-        BOOST_TEST((code == (name == "b" ? error_code(errc::store_refused) : error_code())));
-    BOOST_TEST((at.session.acquire(look("b", "a:1")).reply.result == granted_t::granted));
+    check_request_that_fails_alone(
+        at,
+        [this] {
+            as_operator.run_script(
+                "begin; select 1 from leasehold.lock where key = leasehold.key('b') for update");
+        },
+        [this] { as_operator.run("rollback"); });
 }
 
 BOOST_AUTO_TEST_CASE(conflicting_transactions_are_repeated)
@@ -340,14 +272,7 @@ BOOST_AUTO_TEST_CASE(conflicting_transactions_are_repeated)
             for each row execute function conflicts.fail())");
     scene at;
     at.connected();
-    int granted = 0;
-    at.session.on_the_strand([&] {
-        for (const char* name : {"c", "b", "a"})
-            at.session.get().async_acquire(take(name, "a:1"), [&](error_code code, auto reply) {
-                granted += !code && reply.result == granted_t::granted;
-            });
-    });
-    at.session.until([&] { return granted == 3; });
+    BOOST_TEST(at.acquire_all({"c", "b", "a"}) == 3);
     // The first transaction, and two repetitions.
     BOOST_TEST(as_operator.run("select last_value from conflicts.calls").number("last_value") == 6);
     as_operator.run("drop schema conflicts cascade");
@@ -368,20 +293,10 @@ BOOST_AUTO_TEST_CASE(terminated_session_is_made_again)
 BOOST_AUTO_TEST_CASE(waiter_is_notified_again_after_its_session_was_terminated)
 {
     scene holds, waits;
-    holds.connected();
-    waits.connected();
-    holds.session.acquire(take("lock", "a:1"));
-    waits.session.acquire(queued_request("lock", "b:1"));
-    waits.session.until([&] { return waits.session.listening == 1; });
-    as_operator.run("select pg_terminate_backend(pid) from pg_stat_activity "
-                    "where query like '%attend%' and usename = 'app'");
-    waits.session.until([&] { return waits.session.listening == 3; }); // interrupted, and again
-    BOOST_TEST(waits.session.acquire(queued_request("lock", "b:1")).reply.queued);
-    BOOST_TEST(
-        (holds.session.release(leaving("lock", "a:1")).reply.result == released_t::granted_next));
-    waits.session.until([&] { return !waits.session.grants.empty(); });
-    BOOST_TEST(waits.session.grants.front().name == "lock");
-    BOOST_TEST(waits.session.grants.front().owner == "b:1");
+    check_waiter_is_notified_again(holds, waits, [this] {
+        as_operator.run("select pg_terminate_backend(pid) from pg_stat_activity "
+                        "where query like '%attend%' and usename = 'app'");
+    });
 }
 
 BOOST_AUTO_TEST_CASE(lost_reply_is_unknown_and_found_by_its_owner)
@@ -389,15 +304,7 @@ BOOST_AUTO_TEST_CASE(lost_reply_is_unknown_and_found_by_its_owner)
     fault_proxy proxy(loopback_endpoint(shared_database().port()));
     scene at("postgres://app@127.0.0.1:" + std::to_string(proxy.port()) +
              "/postgres?timeout=300&reconnect=10");
-    at.connected();
-    proxy.drop_replies();
-    const auto lost = at.session.acquire(take("lock", "a:1"));
-    BOOST_TEST((lost.code == errc::outcome_unknown), lost.code);
-    BOOST_TEST(contains(text_of(lost), "no reply within 300 ms"), text_of(lost));
-    proxy.forward();
-    at.session.until([&] { return at.session.connected == 2; });
-    BOOST_TEST((at.session.acquire(take("lock", "b:1")).reply.result == granted_t::held));
-    BOOST_TEST((at.session.acquire(look("lock", "a:1")).reply.result == granted_t::granted));
+    check_lost_reply(at, proxy);
 }
 
 BOOST_AUTO_TEST_CASE(holder_is_described)
@@ -410,19 +317,7 @@ BOOST_AUTO_TEST_CASE(holder_is_described)
 BOOST_AUTO_TEST_CASE(cancelled_wait_leaves_the_queue)
 {
     scene holds;
-    holds.connected();
-    holds.session.acquire(take("lock", "a:1", 60s));
-    asio::io_context context;
-    client locks(context, shared_database().url());
-    locks.async_run(asio::detached);
-    const mutex m(locks, "lock");
-    error_code ended;
-    m.async_try_lock_for(300ms, [&](error_code code, lease) {
-        ended = code;
-        locks.async_shutdown(asio::detached);
-    });
-    context.run();
-    BOOST_TEST((ended == errc::timed_out));
+    check_wait_that_ends(holds, shared_database().url());
     BOOST_TEST(as_operator.run("select count(*) from leasehold.waiter").number("count") == 0);
 }
 
@@ -444,37 +339,14 @@ BOOST_AUTO_TEST_CASE(killed_server_is_found_again_with_its_locks)
 {
     database own({"fsync=on"});
     scene at(own.url() + "?reconnect=20");
-    at.connected();
-    const auto first = at.session.acquire(take("lock", "a:1", 60s));
-    BOOST_TEST((first.reply.result == granted_t::granted));
-    own.server().kill();
-    at.session.until([&] { return at.session.disconnected > 0; });
-    const auto down = at.session.acquire(take("other", "a:2"));
-    BOOST_TEST((down.code == errc::store_unavailable || down.code == errc::store_refused));
-    own.server().start();
-    at.session.until([&] { return at.session.connected == 2; });
-    BOOST_TEST((at.session.acquire(take("lock", "b:1")).reply.result == granted_t::held));
-    const renewal one[] = {{"lock", "a:1", 60s}};
-    BOOST_TEST((at.session.renew(one).reply.results.at(0) == renewal_result::renewed));
+    check_killed_server(at, own.server());
 }
 
 BOOST_AUTO_TEST_CASE(stopped_server_ends_requests_and_the_wait_for_grants)
 {
     database own;
     scene holds(own.url() + "?timeout=300&reconnect=20&health_check=100");
-    holds.connected();
-    holds.session.acquire(take("lock", "a:1", 60s));
-    holds.session.acquire(queued_request("lock", "a:2"));
-    holds.session.until([&] { return holds.session.listening == 1; });
-    own.server().pause();
-    const auto lost = holds.session.acquire(take("other", "a:3"));
-    BOOST_TEST((lost.code == errc::outcome_unknown));
-    holds.session.until([&] { return holds.session.listening >= 2; });
-    BOOST_TEST(holds.session.disconnected >= 1);
-    own.server().resume();
-    holds.session.until(
-        [&] { return holds.session.connected == 2 && holds.session.listening >= 3; });
-    BOOST_TEST((holds.session.acquire(look("lock", "a:1")).reply.result == granted_t::granted));
+    BOOST_TEST((check_paused_server(holds, own.server()) == errc::outcome_unknown));
 }
 
 BOOST_AUTO_TEST_CASE(read_only_server_is_skipped)

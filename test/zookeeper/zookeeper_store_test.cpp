@@ -7,18 +7,16 @@
 #include "support/queued_request.hpp"
 #include "support/store_contract.hpp"
 #include "support/store_lifetime.hpp"
+#include "support/store_scene.hpp"
 #include "support/zookeeper_server.hpp"
 #include "zookeeper/operator_session.hpp"
 #include "zookeeper/protocol/node_names.hpp"
 
 #include <leasehold/zookeeper.hpp>
 
-#include <unistd.h>
-
 #include <chrono>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -63,36 +61,12 @@ struct root_of_test
                                  "?session=60000&tick=200&timeout=10000"};
 };
 
-struct scene
+struct scene : store_scene
 {
     explicit scene(const std::string& url)
-        : session(context, make_zookeeper_store(zookeeper_config(url)))
+        : store_scene(make_zookeeper_store(zookeeper_config(url)))
     {}
-
-    scene& connected()
-    {
-        session.wait_until_connected();
-        return *this;
-    }
-
-    asio::io_context context;
-    store_session session;
 };
-
-std::string text_of(const store_session::answer<acquire_reply>& got)
-{
-    return got.reply.details ? got.reply.details->to_string() : "";
-}
-
-release_request leaving(std::string_view name, std::string_view owner)
-{
-    return {.name = name, .owner = owner, .entry = {}};
-}
-
-bool contains(const std::string& text, std::string_view part)
-{
-    return text.find(part) != std::string::npos;
-}
 
 /// A client whose replies are lost, until it has another connection of the same session.
 struct deaf_scene : scene
@@ -129,8 +103,7 @@ BOOST_AUTO_TEST_CASE(refused_connection_is_reported_with_server_and_cause)
 {
     const reserved_port nothing;
     scene at(url(nothing.number()));
-    at.session.until([&] { return at.session.disconnected > 0; });
-    const auto got = at.session.acquire(take("lock", "a:1"));
+    const auto got = at.refused();
     BOOST_TEST((got.code == errc::store_unavailable));
     BOOST_TEST(contains(text_of(got), "server 127.0.0.1:" + std::to_string(nothing.number())),
                text_of(got));
@@ -335,17 +308,8 @@ BOOST_AUTO_TEST_CASE(thousand_locks_are_renewed_by_one_write)
 {
     scene at(url());
     at.connected();
-    std::vector<std::string> names;
-    for (int i = 0; i < 1000; ++i)
-        names.push_back("lock" + std::to_string(i));
-    int granted = 0;
-    at.session.on_the_strand([&] {
-        for (const std::string& name : names)
-            at.session.get().async_acquire(take(name, "a:1"), [&](error_code code, auto reply) {
-                granted += !code && reply.result == granted_t::granted;
-            });
-    });
-    at.session.until([&] { return granted == 1000; });
+    const std::vector<std::string> names = lock_names(1000);
+    BOOST_TEST(at.acquire_all(names) == 1000);
     std::vector<renewal> all;
     for (const std::string& name : names)
         all.push_back({name, "a:1", 60s});
