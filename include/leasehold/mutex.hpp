@@ -85,10 +85,9 @@ class mutex
 {
 public:
     /// @param locks   The client. It must run before the first operation.
-    /// @param name    The key in the store: 1 to 4096 bytes of any value, or fewer if the store
-    /// says
-    ///     so (`store_traits::longest_name`). The prefixes `leasehold:` and `redisson_lock_token:`
-    ///     are reserved.
+    /// @param name    The key in the store: 1 to 4096 bytes of any value. A store may allow fewer
+    ///     (`store_traits::longest_name`). The prefixes `leasehold:` and `redisson_lock_token:` are
+    ///     reserved.
     /// @param options How to acquire and hold.
     /// @throws boost::system::system_error `errc::invalid_name` or `errc::invalid_option`.
     ///     `errc::not_supported` if the store cannot serve an option. `what()` names the fault.

@@ -245,8 +245,8 @@ public:
         static_cast<void>(owner);
     }
 
-    /// The owner does not hold the name, nor is it in its queue, any more: it was removed by hand,
-    /// or its session ended. A fact, unlike a wake-up: its lease is lost.
+    /// The owner does not hold the name, nor is it in its queue, any more: another program has
+    /// removed it, or its session ended. A fact, unlike a wake-up: its lease is lost.
     virtual void on_gone(std::string_view name, std::string_view owner)
     {
         static_cast<void>(name);

@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(lease_lasts_as_long_as_the_store_has_given)
     BOOST_TEST((held.deadline() == begun + 6s - fsm::drift_margin(6s)));
     BOOST_TEST((time_to_renewal() <= 2s));
     BOOST_TEST((time.now() >= begun + 1900ms));
-    // What was confirmed before still holds.
+    // The earlier confirmation still holds.
     renew_for(1s);
     BOOST_TEST((held.deadline() == begun + 6s - fsm::drift_margin(6s)));
     time_to_renewal();

@@ -37,8 +37,8 @@ void guard(std::string_view input);
 /// The replies of a cluster node about its topology, and its redirections: see topology.cpp.
 void topology(std::string_view input);
 
-/// The messages of a ZooKeeper server, and the names of nodes. What is read is written again, and
-/// is read with the same result; nothing is read from beyond the end.
+/// The messages of a ZooKeeper server, and the names of nodes. A message that was read is
+/// written and read again, with the same result. Nothing is read from beyond the end.
 void zookeeper(std::string_view input);
 
 /// The bytes in a form that can be read; empty: there are none.

@@ -1,4 +1,4 @@
-// What `leasehold watch` reads of a server with many keys.
+// The reads of `leasehold watch` on a server with many keys.
 #include "tool/tool_runs.hpp"
 
 #include "redis/lock_reader.hpp"

@@ -1,5 +1,5 @@
-// What the store in ZooKeeper reads and writes, without a server: its configuration, the names of
-// nodes, messages, and the order of a queue.
+// The store in ZooKeeper without a server: its configuration, the names of nodes, messages, and the
+// order of a queue.
 #include <boost/test/unit_test.hpp>
 
 #include "fsm/lease/session_lease.hpp"

@@ -32,7 +32,7 @@ private:
     findings& to_;
 };
 
-/// What is special to a kind of database.
+/// The part that differs between kinds of databases.
 struct database_kind
 {
     /// Asks for settings and state, and judges them. Returns what is shown of the server.

@@ -11,13 +11,13 @@ namespace leasehold::fsm {
 ///
 /// The leader ends a session if it has heard nothing of the session for its timeout. A follower
 /// answers a ping by itself, also if it is cut off from the leader. It passes pings on with its
-/// answer to the next ping of the leader, who sends one each half tick. So a ping of the client
+/// answer to the next ping of the leader, which sends one each half tick. So a ping of the client
 /// counts only after two steps:
 ///  1. A request that the leader answers was sent at least `delay` after the answer to the ping.
 ///     The leader has sent a ping before that answer, in order, so the follower has passed the
 ///     client's ping on.
 ///  2. A write was sent after that answer, on the same way as what the follower has passed on. A
-///     majority has confirmed it, so the leader who got it was not deposed.
+///     majority has confirmed it, so the leader that received it was not deposed.
 /// The session then lives for its timeout from the sending of the ping. A new leader gives each
 /// session its whole timeout.
 ///
@@ -26,7 +26,7 @@ template <class Time, class Span>
 class session_lease
 {
 public:
-    /// What a request proves when it is answered.
+    /// The pings that a request proves when it is answered.
     struct proof
     {
         Time passed_on{}; ///< The sending of a ping that the follower has passed on by then.

@@ -13,7 +13,7 @@ namespace leasehold::postgres_store {
 /// `errc::store_refused`.
 [[nodiscard]] error_code classify(std::string_view sqlstate) noexcept;
 
-/// What the store does about it.
+/// The cause, which decides what the store does.
 [[nodiscard]] sql_store::cause cause_of(std::string_view sqlstate) noexcept;
 
 using sql_store::trouble;

@@ -16,7 +16,7 @@ enum class cause : std::uint8_t
     read_only,      ///< The server is a standby, or accepts no writes for another reason.
     login_rejected, ///< The server rejected the user or the password.
     schema_missing, ///< The tables or procedures of the locks are missing or have another version.
-    outdated,       ///< What the session has prepared was replaced since.
+    outdated,       ///< Another version has replaced the prepared statements.
 };
 
 /// Why a connection or a call failed.

@@ -102,7 +102,7 @@ struct connect_reply
 [[nodiscard]] LEASEHOLD_ZOOKEEPER_EXPORT std::optional<connect_reply> read_connect_reply(
     std::string_view bytes);
 
-/// What each message but that begins with.
+/// The beginning of every other message.
 struct reply_header
 {
     std::int32_t xid = 0;

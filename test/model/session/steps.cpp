@@ -64,7 +64,7 @@ private:
     {
         if (from_.reconnects < g_.reconnects)
             add("the client connects to another follower", [](state& s) {
-                // What the follower before has passed on is lost, in the worst case.
+                // In the worst case, the pings that the old follower passed on are lost.
                 s.ping = s.touched = s.touches_before = s.touches_after = 0;
                 s.pings_before = s.pings_after = 0;
                 s.request = message::connection;
