@@ -119,8 +119,8 @@ listening::listening(const std::string& socket, const std::string& client)
 std::vector<announced_grant> listening::look(double seconds)
 {
     std::string known = ",";
-    for (const std::string& owner : known_)
-        known += literal(owner).substr(2, 2 * owner.size()) + ",";
+    for (const std::string& id : known_)
+        known += id + ",";
     mysql_rows rows;
     try {
         rows = run("call leasehold_attend('" + known + "'," + std::to_string(seconds) + ")");
@@ -133,10 +133,10 @@ std::vector<announced_grant> listening::look(double seconds)
     std::set<std::string> all;
     std::vector<announced_grant> result;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::string owner = rows.bytes("owner", i);
-        all.insert(owner);
-        if (known_.count(owner) == 0)
-            result.push_back({.owner = owner, .name = rows.bytes("name", i)});
+        const std::string id = rows.bytes("id", i);
+        all.insert(id);
+        if (known_.count(id) == 0)
+            result.push_back({.owner = rows.bytes("owner", i), .name = rows.bytes("name", i)});
     }
     known_ = std::move(all);
     return result;

@@ -289,6 +289,27 @@ BOOST_AUTO_TEST_CASE(waiter_is_woken_long_before_the_next_check)
     }
 }
 
+BOOST_AUTO_TEST_CASE(owner_is_told_of_each_of_its_grants)
+{
+    scene holds, waits(shared_database().url() + "?health_check=60000");
+    holds.connected();
+    waits.connected();
+    holds.session.acquire(take("lock", "a:0"));
+    waits.session.acquire(queued_request("lock", "b:0"));
+    waits.session.until([&] { return waits.session.listening == 1; });
+    waits.session.release(leaving("lock", "b:0"));
+    for (int round = 0; round < 20; ++round) {
+        const std::string name = "lock " + std::to_string(round);
+        holds.session.acquire(take(name, "a:1"));
+        waits.session.acquire(queued_request(name, "b:1"));
+        holds.session.release(leaving(name, "a:1"));
+        waits.session.until([&] { return !waits.session.grants.empty(); });
+        BOOST_TEST(waits.session.grants.front().name == name);
+        waits.session.grants.clear();
+        waits.session.acquire(queued_request(name, "b:1"));
+    }
+}
+
 // Neither the owner of the procedures nor another user may wake the sessions of the application.
 BOOST_AUTO_TEST_CASE(waiter_polls_if_not_every_client_may_wake_it)
 {

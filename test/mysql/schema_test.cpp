@@ -174,6 +174,20 @@ BOOST_AUTO_TEST_CASE(bell_is_not_rung_by_a_transaction_that_was_rolled_back)
     BOOST_TEST((heard.next_grant().value() == announced_grant{"b:1", "lock"}));
 }
 
+BOOST_AUTO_TEST_CASE(grants_are_read_without_a_wait_for_their_rows)
+{
+    listening heard(where, "b");
+    a.acquire({.owner = "a:1"});
+    lock_request request = waiting("b:1");
+    request.listener = heard.listener();
+    b.acquire(request);
+    BOOST_TEST(a.release("a:1").result == granted_next);
+    admin.run("start transaction; select 1 from leasehold_lock where name = 'lock' for update");
+    BOOST_TEST((heard.next_grant().value() == announced_grant{"b:1", "lock"}));
+    BOOST_TEST(heard.grants().empty());
+    admin.run("commit");
+}
+
 BOOST_AUTO_TEST_CASE(unused_names_are_swept)
 {
     for (const char* name : {"a", "b", "c", "d"})

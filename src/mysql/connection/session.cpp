@@ -405,8 +405,8 @@ private:
     void attend()
     {
         std::string known = ",";
-        for (const std::string& owner : announced_)
-            known.append(hex(owner)).append(",");
+        for (const std::string& grant : announced_)
+            known.append(grant).append(",");
         text_ = "call leasehold_attend('" + known + "'," +
                 std::to_string(static_cast<double>(wait_.count()) / 1000) + ")";
         limit(wait_ + settings_->timeout);
@@ -427,11 +427,11 @@ private:
         const result_rows grants(results.at(0));
         std::set<std::string> announced;
         for (std::size_t i = 0; i < grants.size() && user_ != nullptr; ++i) {
-            const auto [owner, is_new] = announced.emplace(grants.bytes(i, 1));
-            if (!is_new || announced_.count(*owner) != 0)
+            const auto [grant, is_new] = announced.emplace(grants.bytes(i, 2));
+            if (!is_new || announced_.count(*grant) != 0)
                 continue;
             wait_ = shortest_wait;
-            user_->on_grant(grants.bytes(i, 0), *owner);
+            user_->on_grant(grants.bytes(i, 0), grants.bytes(i, 1));
         }
         announced_ = std::move(announced);
         if (user_ != nullptr)
@@ -504,7 +504,7 @@ private:
 
     // The wait for grants.
     std::chrono::milliseconds wait_ = shortest_wait;
-    std::set<std::string> announced_; ///< The owners of grants that are not confirmed yet.
+    std::set<std::string> announced_; ///< The ids of grants that are not confirmed yet.
 };
 
 } // namespace

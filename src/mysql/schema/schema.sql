@@ -28,7 +28,8 @@ set session sql_notes = 0;
 create table if not exists leasehold_lock (
     name varbinary(513) not null primary key,
     owner varbinary(512) null,          -- null: released
-    fence bigint not null,              -- the last fence that was granted for the name
+    fence bigint not null,              -- the last fence that was granted for the name; each grant
+                                        -- from the queue skips one, which makes its id unique
     expires bigint not null,            -- the end of the last lease, in us since 1970
     block int not null,                 -- the number of fences in the last grant
     waited tinyint not null,            -- there may be rows in leasehold_waiter
@@ -108,16 +109,22 @@ end$$
 -- `seconds`, or until leasehold_ring interrupts it with error 1317. A ring between the check and
 -- the wait has no effect, so a wait that follows a ring should be short.
 --
--- p_known  owners of grants that were returned before, in hex, as ',ID,ID,'
+-- p_known  the ids of grants that were returned before, as ',ID,ID,'
+--
+-- id       differs from that of an earlier grant to the same owner
 create procedure leasehold_attend(p_known longblob, p_seconds double)
 begin
-    if not exists (
-        select 1 from leasehold_lock
-        where assigned = connection_id() and owner is not null
-            and locate(concat(',', hex(owner), ','), p_known) = 0) then
+    -- `if exists (select ...)` would lock the rows. A statement `select` only reads them.
+    declare has_new tinyint default 0;
+    select 1 into has_new from leasehold_lock
+    where assigned = connection_id() and owner is not null
+        and locate(concat(',', hex(owner), '-', fence, ','), p_known) = 0
+    limit 1;
+    if not has_new then
         do sleep(p_seconds);
     end if;
-    select coalesce(long_name, name) as name, owner from leasehold_lock
+    select coalesce(long_name, name) as name, owner, concat(hex(owner), '-', fence) as id
+    from leasehold_lock
     where assigned = connection_id() and owner is not null;
 end$$
 
@@ -167,7 +174,7 @@ begin
         delete from leasehold_waiter where name = p_key and n = first_n;
         update leasehold_lock
         set owner = first_owner, expires = p_clock + first_claim * 1000, assigned = first_listener,
-            entries = null,
+            fence = fence + 1, entries = null,
             waited = exists (select 1 from leasehold_waiter where name = p_key)
         where name = p_key;
         if first_listener <> 0 then
