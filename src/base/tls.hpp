@@ -11,6 +11,7 @@
 #include <boost/asio/ssl/error.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include <string>
@@ -71,6 +72,24 @@ inline void ask_for_name(SSL* stream, const std::string& host)
                    const_cast<char*>(host.c_str()));
 }
 
+/// Whether the other side has rejected the certificate of this one, or has missed it.
+[[nodiscard]] inline bool is_certificate_alert(error_code failed) noexcept
+{
+    if (failed.category() != boost::asio::error::get_ssl_category())
+        return false;
+    switch (ERR_GET_REASON(static_cast<unsigned long>(failed.value()))) {
+    case SSL_R_SSLV3_ALERT_NO_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: return true;
+    default: return false;
+    }
+}
+
 /// The reason why a TLS handshake failed, as text.
 /// @param other_host The certificate is trusted, but for another host.
 [[nodiscard]] inline std::string tls_failure(SSL* stream, error_code failed, bool other_host,
@@ -82,6 +101,8 @@ inline void ask_for_name(SSL* stream, const std::string& host)
     if (verified && verdict != X509_V_OK)
         return std::string("the server's certificate is not trusted: ") +
                ::X509_verify_cert_error_string(verdict);
+    if (is_certificate_alert(failed))
+        return "the server rejects the client's certificate, or requires one: " + failed.message();
     const bool closed = failed == boost::asio::error::eof ||
                         failed == boost::asio::error::connection_reset ||
                         failed == boost::asio::ssl::error::stream_truncated;

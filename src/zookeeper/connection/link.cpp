@@ -22,6 +22,9 @@ constexpr std::chrono::seconds goodbye_limit{1};
 
 std::string text_of_end(error_code why)
 {
+    // With TLS 1.3, the handshake of the client ends before the server has seen its certificate.
+    if (detail::is_certificate_alert(why))
+        return "the server rejects the client's certificate, or requires one: " + why.message();
     return why == asio::error::eof || why == asio::ssl::error::stream_truncated
                ? "the server closed the connection"
                : why.message();
