@@ -101,6 +101,7 @@ void session::attempt()
 {
     greeted_ = false;
     frames_ = 0;
+    pings_.clear();
     link_ = std::make_shared<link>(strand_, settings_, settings_.addresses[at_], reply_limit());
     link_->open(*this);
 }
@@ -126,11 +127,21 @@ void session::on_open()
                                .id = id_,
                                .password = password_}));
     ++frames_;
-    if (!settings_.user.empty()) {
+    if (settings_.user.empty()) {
+        ping();
+    }
+    else { // a server that rejects the user reads no more, so nothing is sent after this
         link_->send(encode_auth(settings_.user + ':' + password));
         ++frames_;
     }
     expect_reply();
+}
+
+void session::ping()
+{
+    pings_.push_back(clock::now());
+    ++frames_;
+    link_->send(encode(ping_xid, {operation::ping, {}}));
 }
 
 void session::on_frame(std::string_view content)
@@ -148,17 +159,21 @@ void session::on_frame(std::string_view content)
             return broken("an event is malformed");
         return user_->on_event(*event);
     }
-    if (header->xid == auth_xid) {
-        if (header->error != 0)
-            return on_closed({.code = classify(header->error),
-                              .from_server = text_of(header->error),
-                              .from_here = {}});
-        return;
+    if (header->xid == auth_xid && header->error == 0)
+        return ping();
+    if (header->xid == auth_xid || header->error == login_required) {
+        // A later password may be accepted.
+        const bool may_change = header->xid == auth_xid && !settings_.password_file.empty();
+        return on_closed({.code = may_change ? errc::store_refused : classify(header->error),
+                          .from_server = text_of(header->error),
+                          .from_here = {}});
     }
     last_zxid_ = std::max(last_zxid_, header->zxid);
     if (header->xid == ping_xid) {
         if (pings_.empty())
             return broken("an answer to no ping");
+        if (!ready_)
+            return accepted();
         lease_.pinged(pings_.front(), clock::now());
         pings_.pop_front();
         return;
@@ -168,7 +183,7 @@ void session::on_frame(std::string_view content)
     on_reply(*header, content);
 }
 
-/// The server accepts the session, or reports that it has expired.
+/// The server knows the session, or reports that it has expired.
 void session::connected(std::string_view content)
 {
     const auto given = read_connect_reply(content);
@@ -185,20 +200,24 @@ void session::connected(std::string_view content)
         link_.reset();
         return attempt_soon();
     }
-    const bool is_new = id_ != given->id;
     greeted_ = true;
-    ready_ = true;
-    round_ = {};
-    id_ = given->id;
     password_ = given->password;
     timeout_ = milliseconds(given->timeout_ms);
-    pings_.clear();
-    if (is_new)
+    if (std::exchange(id_, given->id) != given->id)
         lease_ = session_lease(connect_sent_, timeout_, passing_delay(settings_.tick));
     else
         lease_.reconnected(connect_sent_);
+    expect_reply();
+}
+
+/// The server has executed a request, so it accepts the user.
+void session::accepted()
+{
+    ready_ = true;
+    round_ = {};
+    pings_.clear();
     beat();
-    user_->on_connected(is_new);
+    user_->on_connected(std::exchange(announced_, id_) != id_);
 }
 
 void session::on_reply(const reply_header& header, std::string_view body)
@@ -240,9 +259,7 @@ void session::send(const request& what, reply_handler handler)
 /// Sends a ping, and asks the leader what the follower has passed on before.
 void session::beat()
 {
-    pings_.push_back(clock::now());
-    ++frames_;
-    link_->send(encode(ping_xid, {operation::ping, {}}));
+    ping();
     send(sync_request(), {});
     beat_timer_->expires_after(timeout_ / beats);
     beat_timer_->async_wait([weak = weak_from_this()](error_code failed) {
@@ -261,7 +278,7 @@ void session::expect_reply()
         if (failed || !self || self->user_ == nullptr || !self->link_ ||
             self->reply_timer_->expiry() > std::chrono::steady_clock::now())
             return;
-        if (!self->greeted_ || !self->waiting_.empty() || !self->pings_.empty())
+        if (!self->ready_ || !self->waiting_.empty() || !self->pings_.empty())
             self->link_->fail("no reply within " + std::to_string(self->reply_limit().count()) +
                               " ms");
     });

@@ -108,6 +108,8 @@ private:
     void on_closed(const trouble& why) override;
     void next_server(const trouble& why);
     void connected(std::string_view content);
+    void accepted();
+    void ping();
     void on_reply(const reply_header& header, std::string_view body);
     void fail_all(const link* last);
     void beat();
@@ -125,11 +127,12 @@ private:
 
     std::size_t at_ = 0; ///< The index of the server.
     detail::server_round round_;
-    bool greeted_ = false; ///< The server has accepted the session.
-    bool ready_ = false;
+    bool greeted_ = false; ///< The server has confirmed the session.
+    bool ready_ = false;   ///< It has executed a request.
 
     // The session.
-    std::int64_t id_ = 0; ///< 0: there is none.
+    std::int64_t id_ = 0;        ///< 0: there is none.
+    std::int64_t announced_ = 0; ///< The one that the user of this object knows.
     std::string password_;
     std::chrono::milliseconds timeout_{};
     std::int64_t last_zxid_ = 0;

@@ -33,6 +33,8 @@ constexpr std::array rows{
     row{-115, errc::permission_denied, "AuthFailed: the server rejects the user"},
     row{-118, errc::store_unavailable, "SessionMoved: the session has another connection"},
     row{-119, errc::store_refused, "NotReadOnly: the server is read-only"},
+    row{login_required, errc::permission_denied,
+        "SessionClosedRequireSaslAuth: the server requires a login that the client has not made"},
     row{-125, errc::store_refused, "QuotaExceeded"},
     row{-127, errc::store_refused, "ThrottledOp: the server is overloaded"},
 };

@@ -11,6 +11,7 @@ namespace leasehold::zookeeper_store {
 // Errors that the store handles.
 inline constexpr std::int32_t no_node = -101;
 inline constexpr std::int32_t node_exists = -110;
+inline constexpr std::int32_t login_required = -124; ///< The server closes the connection.
 /// Not the server's: it counts fewer changes than the fences of earlier locks, because it was
 /// restored from a backup, or is another one.
 inline constexpr std::int32_t fence_below_floor = 1;

@@ -1,6 +1,7 @@
 #include "zookeeper/store/store_state.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace leasehold::zookeeper_store {
@@ -76,7 +77,7 @@ private:
     {
         ++attempts_;
         if (with_folder)
-            state_->make_folder(folder);
+            cause_of_ = state_->make_folder(folder);
         contender added{.name = name_, .owner = owner_, .folder = folder, .prefix = prefix_};
         added.doubtful = true;
         const contender& of = state_->insert(std::move(added));
@@ -89,6 +90,8 @@ private:
     {
         contender* const of = state_->find(key_);
         failed_ = {got.failed, got.error, {}};
+        if (cause_of_)
+            failed_ = cause_of_(failed_);
         const auto made = got.good() ? read_created(got.body) : std::nullopt;
         if (made && of != nullptr) {
             of->take(*made);
@@ -202,7 +205,8 @@ private:
     const bool waits_;
     const bool needs_holder_;
     acquire_reply reply_;
-    reply failed_; ///< Of the creation.
+    reply failed_;                                ///< Of the creation.
+    std::function<reply(const reply&)> cause_of_; ///< After the folder was made.
     int attempts_ = 0;
     bool touched_ = false;
 };

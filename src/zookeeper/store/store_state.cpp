@@ -303,14 +303,24 @@ void store_state::verify(const std::string& key, std::vector<std::string> childr
     });
 }
 
-void store_state::make_folder(std::string_view folder)
+std::function<reply(const reply&)> store_state::make_folder(std::string_view folder)
 {
+    const auto failed = std::make_shared<std::int32_t>(0);
+    const auto note = [failed](const reply& got) {
+        if (!got.good() && got.error != node_exists && got.error != no_node)
+            *failed = got.error;
+    };
     // Most of them exist.
     for (std::size_t end = folder.find('/', 1); end != folder.npos; end = folder.find('/', end + 1))
         session_->send(
             create_node(node_kind::persistent, folder.substr(0, end), {}, !settings_.user.empty()),
-            {});
-    session_->send(create_node(node_kind::container, folder, {}, !settings_.user.empty()), {});
+            note);
+    session_->send(create_node(node_kind::container, folder, {}, !settings_.user.empty()), note);
+    // Without the right to create a node, an existing one has the same error. Only a missing node
+    // shows that it mattered.
+    return [failed](const reply& got) {
+        return got.error == no_node && *failed != 0 ? reply{.error = *failed} : got;
+    };
 }
 
 request store_state::child_of(const contender& whose, node_kind kind, std::string_view name) const
@@ -357,13 +367,14 @@ void store_state::touch(std::function<void(const reply&)> then)
 
 void store_state::create_client(std::function<void(const reply&)> then)
 {
-    session_->send(client_node(),
-                   [self = shared_from_this(), then = std::move(then)](const reply& got) {
-                       if (got.error != no_node || !self->ready())
-                           return then(got);
-                       self->make_folder(clients_node(self->settings_.root));
-                       self->session_->send(self->client_node(), then);
-                   });
+    session_->send(
+        client_node(), [self = shared_from_this(), then = std::move(then)](const reply& got) {
+            if (got.error != no_node || !self->ready())
+                return then(got);
+            const auto cause_of = self->make_folder(clients_node(self->settings_.root));
+            self->session_->send(self->client_node(),
+                                 [then, cause_of](const reply& last) { then(cause_of(last)); });
+        });
 }
 
 void store_state::introduce(std::string_view owner)

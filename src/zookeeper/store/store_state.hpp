@@ -76,8 +76,9 @@ public:
               std::function<void(const reply&, const queue_view& queue)> then);
     /// Finds the child of a doubtful owner, which is not doubtful then. `found`: it has one.
     void locate(std::string_view key, std::function<void(const reply&, bool found)> then);
-    /// Creates the node of a lock, and the nodes above it. Later requests fail if it cannot.
-    void make_folder(std::string_view folder);
+    /// Creates the node of a lock, and the nodes above it. A later request fails if it cannot: the
+    /// result replaces the error "no node" by its cause.
+    std::function<reply(const reply&)> make_folder(std::string_view folder);
     [[nodiscard]] request child_of(const contender& whose, node_kind kind,
                                    std::string_view name) const;
     /// Waits for the end of a child before an owner's.
