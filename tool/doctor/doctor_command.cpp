@@ -17,6 +17,9 @@
 #endif
 #include "report.hpp"
 #include "trial.hpp"
+#ifdef LEASEHOLD_HAS_ZOOKEEPER
+#include "zookeeper_doctor.hpp"
+#endif
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -119,6 +122,7 @@ private:
     void look_at_redis(const std::string& key);
     [[nodiscard]] report look_at_postgres(const std::string& admin, const std::string& key) const;
     [[nodiscard]] report look_at_mysql(const std::string& admin, const std::string& key) const;
+    [[nodiscard]] report look_at_zookeeper(const std::string& admin, const std::string& key) const;
     void look(const redis_config& where, const redis_config& admin, const std::string& key);
 
     std::string url_;
@@ -236,6 +240,18 @@ report doctor_command::look_at_mysql(const std::string&, const std::string&) con
 }
 #endif
 
+#ifdef LEASEHOLD_HAS_ZOOKEEPER
+report doctor_command::look_at_zookeeper(const std::string& admin, const std::string& key) const
+{
+    return examine_zookeeper(zookeeper_config(url_), zookeeper_config(admin), slow_, key);
+}
+#else
+report doctor_command::look_at_zookeeper(const std::string&, const std::string&) const
+{
+    throw usage_error("this program was built without ZooKeeper");
+}
+#endif
+
 int doctor_command::run(const command_line::words& given)
 {
     if (given.arguments.size() > 1)
@@ -248,6 +264,8 @@ int doctor_command::run(const command_line::words& given)
         report_ = look_at_postgres(admin, key);
     else if (is_mysql(url_) && is_mysql(admin))
         report_ = look_at_mysql(admin, key);
+    else if (is_zookeeper(url_) && is_zookeeper(admin))
+        report_ = look_at_zookeeper(admin, key);
     else
         look_at_redis(key);
 

@@ -44,8 +44,11 @@ std::string about(const server_summary& server)
     std::string text = server.name + ": ";
     if (server.product.empty())
         return text + "no details (INFO is rejected)\n";
-    text.append(server.product).append(" ").append(server.version);
-    text.append(", ").append(server.role);
+    text.append(server.product);
+    if (!server.version.empty())
+        text.append(" ").append(server.version);
+    if (!server.role.empty())
+        text.append(", ").append(server.role);
     for (const std::string& each : server.more)
         text.append(", ").append(each);
     text.append(", ping ").append(milliseconds_text(percentile(server.pings, 50))).append(" ms");

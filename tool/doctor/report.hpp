@@ -17,9 +17,9 @@ using std::chrono::microseconds;
 struct server_summary
 {
     std::string name{};
-    std::string product{}; ///< "Redis"; empty: unknown.
-    std::string version{};
-    std::string role{};
+    std::string product{};           ///< "Redis"; empty: unknown.
+    std::string version{};           ///< Empty: unknown.
+    std::string role{};              ///< Empty: unknown.
     std::vector<std::string> more{}; ///< "2 replicas"
     std::vector<microseconds> pings{};
     std::vector<microseconds> scripts{};

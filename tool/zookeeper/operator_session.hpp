@@ -7,6 +7,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,11 @@ public:
     {
         return ask(std::vector{one}).front();
     }
+
+    /// The session timeout that the server grants, after an answer.
+    [[nodiscard]] std::chrono::milliseconds timeout() const noexcept { return session_->timeout(); }
+    /// The address of the server.
+    [[nodiscard]] std::string server() const { return session_->server(); }
 
 private:
     void on_connected(bool) override {}
