@@ -1,6 +1,6 @@
-// A stock in Redis or PostgreSQL, sold by many coroutines of many processes. Each reads the stock,
-// checks it, waits, and writes back one unit less. Under the lock exactly the stock is sold, even
-// if a process is killed during a sale. `--unsafe` shows the same without the lock.
+// A stock in Redis, a database or ZooKeeper, sold by many coroutines of many processes. Each reads
+// the stock, checks it, waits, and writes back one unit less. Under the lock exactly the stock is
+// sold, even if a process is killed during a sale. `--unsafe` shows the same without the lock.
 // stock/seller.cpp makes the sales.
 #include "stock/options.hpp"
 #include "support/arguments.hpp"
@@ -16,8 +16,8 @@ try {
     std::string key;
     std::string hang_at = "-1";
 
-    example::arguments line("Sells a stock in Redis or PostgreSQL from many processes, under a "
-                            "lock, and counts the sold units.");
+    example::arguments line("Sells a stock in Redis, a database or ZooKeeper from many "
+                            "processes, under a lock, and counts the sold units.");
     line.url(wanted.url, example::stores::redis_or_database);
     line.store(wanted.store);
     line.number("--stock", wanted.stock, 1, 1'000'000, "units to sell");

@@ -49,6 +49,12 @@ if(TARGET leasehold_postgres)
     set_tests_properties(example_postgres_stock PROPERTIES
         SKIP_REGULAR_EXPRESSION "is not installed")
 endif()
+if(zookeeper_stock STREQUAL stock/zookeeper_stock.cpp)
+    leasehold_example_test(example_zookeeper_stock ${CMAKE_CURRENT_SOURCE_DIR}/with_zookeeper
+        $<TARGET_FILE:example_stock> --stock 150 --processes 3 --coroutines 4 --kill-one)
+    set_tests_properties(example_zookeeper_stock PROPERTIES
+        SKIP_REGULAR_EXPRESSION "is not installed")
+endif()
 foreach(topology sentinel cluster redlock)
     leasehold_example_test(example_topology_${topology}
         ${with_redis} ${CMAKE_CURRENT_SOURCE_DIR}/with_topology ${topology} bash -c

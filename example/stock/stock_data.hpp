@@ -11,8 +11,9 @@
 
 namespace example {
 
-/// The stock, in Redis or a database: the units that are left, the units that each process sold,
-/// and the largest fence that wrote. It has a connection of its own, and does not use locks.
+/// The stock, in Redis, a database or ZooKeeper: the units that are left, the units that each
+/// process sold, and the largest fence that wrote. It has a connection of its own, and does not use
+/// locks.
 class stock_data
 {
 public:
@@ -44,6 +45,9 @@ std::unique_ptr<stock_data> make_postgres_stock(boost::asio::io_context& context
 std::unique_ptr<stock_data> make_mysql_stock(boost::asio::io_context& context,
                                              const std::string& url, std::string key);
 
+std::unique_ptr<stock_data> make_zookeeper_stock(boost::asio::io_context& context,
+                                                 const std::string& url, std::string key);
+
 /// In the store that the URL names.
 inline std::unique_ptr<stock_data> make_stock(boost::asio::io_context& context,
                                               const std::string& url, std::string key)
@@ -52,6 +56,8 @@ inline std::unique_ptr<stock_data> make_stock(boost::asio::io_context& context,
         return make_postgres_stock(context, url, std::move(key));
     if (url.starts_with("mysql") || url.starts_with("mariadb"))
         return make_mysql_stock(context, url, std::move(key));
+    if (url.starts_with("zookeeper"))
+        return make_zookeeper_stock(context, url, std::move(key));
     return make_redis_stock(context, url, std::move(key));
 }
 
