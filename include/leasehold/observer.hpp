@@ -74,7 +74,7 @@ public:
     {}
 
     /// The store reported that another owner holds the lock.
-    /// @param remaining Its TTL; negative if it never expires.
+    /// @param remaining Its TTL; negative if it never expires, zero if this is unknown.
     virtual void waiting(std::string_view /*name*/,
                          std::chrono::milliseconds /*remaining*/) noexcept
     {}

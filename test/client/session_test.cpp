@@ -239,6 +239,23 @@ BOOST_AUTO_TEST_CASE(removed_waiter_joins_the_queue_again)
     BOOST_TEST(code(*waits) == error_code());
 }
 
+BOOST_AUTO_TEST_CASE(lock_of_a_session_is_not_reported_as_endless)
+{
+    const auto waits = lock("a");
+    store->complete_acquire(
+        0, {},
+        {.result = outcome::held, .remaining = std::chrono::milliseconds(-1), .queued = true});
+    poll();
+    advance(1s);
+    BOOST_TEST_REQUIRE(seen->count(kind::waiting) == 1u);
+    BOOST_TEST((seen->events(kind::waiting)[0].time == 0s));
+    BOOST_TEST_REQUIRE(seen->count(kind::long_wait) == 1u);
+    BOOST_TEST((seen->events(kind::long_wait)[0].left == 0s));
+    remove("a", last_acquire().owner);
+    grant_for({});
+    BOOST_TEST(code(*waits) == error_code());
+}
+
 BOOST_AUTO_TEST_CASE(detached_lock_is_released_when_its_ttl_ends)
 {
     lease held = taken_for(6s);

@@ -10,6 +10,8 @@
 #include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace leasehold::detail {
@@ -420,11 +422,15 @@ void wait_queue::on_held(const acquire_reply& reply)
     taken_ = true;
     refused_ = true;
     unanswered_ = false;
-    LEASEHOLD_PROBE2(waiting, name().c_str(), reply.remaining.count());
-    context().tell([&](observer& o) { o.waiting(name(), reply.remaining); });
+    // A lock of a session has no TTL, but it does not last forever.
+    const auto remaining = context().traits().session
+                               ? std::max(reply.remaining, std::chrono::milliseconds::zero())
+                               : reply.remaining;
+    LEASEHOLD_PROBE2(waiting, name().c_str(), remaining.count());
+    context().tell([&](observer& o) { o.waiting(name(), remaining); });
     fail_once(errc::held);
     if (long_wait_)
-        long_wait_->held(reply.remaining);
+        long_wait_->held(remaining);
 }
 
 void wait_queue::on_refused(error_code why, const details_ptr& details)
