@@ -11,6 +11,9 @@
 #ifdef LEASEHOLD_HAS_POSTGRES
 #include "chaos/postgres.hpp"
 #endif
+#ifdef LEASEHOLD_HAS_ZOOKEEPER
+#include "chaos/zookeeper.hpp"
+#endif
 
 namespace leasehold::test::chaos {
 namespace {
@@ -57,6 +60,9 @@ const std::vector<deployment_kind>& deployment_kinds()
 #endif
 #ifdef LEASEHOLD_HAS_MYSQL
         {"mysql", "one", "MySQL or MariaDB", 1s, 30s, 0, start_mysql},
+#endif
+#ifdef LEASEHOLD_HAS_ZOOKEEPER
+        {"zookeeper", "three", "ZooKeeper", 2s, 60s, 0, start_zookeeper},
 #endif
     };
     return all;

@@ -44,12 +44,13 @@ constexpr char usage[] =
                      redlock: a quorum of five masters
                      postgres: a server, and a primary with a synchronous standby
                      mysql: a MariaDB server
+                     zookeeper: an ensemble of three servers
   --minutes M        how long, all deployments together; 0.1 ... 1440 (1)
   --seed S           decides the order of the faults (drawn)
   --deployment NAME  one only, of
                      server: none, always, everysec (what it writes to its append-only file)
                      sentinel, cluster: all (replicas confirm each lock); redlock: five
-                     postgres: one, pair; mysql: one
+                     postgres: one, pair; mysql: one; zookeeper: three
   --promises         clients promise to be alive (dead_holder_grace), and their leases are longer
   --keep DIRECTORY   write there what the clients wrote, the faults and the register, of every round
   --html FILE        draw the last round as a page: around its first violation, or its last seconds
@@ -62,7 +63,8 @@ told in time; every operation ended; everybody gets in when nothing is broken an
 is left over. FLUSHALL, a key deleted, and a server killed that does not write everything lose data.
 Behind Sentinel and in a cluster all replicas confirm each lock, and nothing may be lost. Of a
 quorum one member at a time is broken: a lease may be lost when it is emptied, but no two may hold a
-lock. A database keeps what it has confirmed, unless its tables are emptied or a row is changed.
+lock. A database keeps what it has confirmed, unless its tables are emptied or a row is changed, and
+an ensemble of ZooKeeper, unless the node of a lock is removed.
 )";
 
 struct arguments

@@ -51,7 +51,8 @@ enum class fault_kind : std::uint8_t
     kill_member,
     stop_member,
     empty_member,
-    /// @}
+    cut_member, ///< Cut off from the others, but not from clients.
+                /// @}
     stop_client,
     kill_client,
     half_open, ///< No more data arrives in either direction, and no error is reported.

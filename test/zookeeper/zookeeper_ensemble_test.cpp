@@ -3,13 +3,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include "support/client_thread.hpp"
-#include "support/fault_proxy.hpp"
-#include "support/zookeeper_server.hpp"
+#include "support/zookeeper_ensemble.hpp"
 #include "zookeeper/operator_session.hpp"
 
 #include <leasehold/zookeeper.hpp>
 
-#include <array>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -22,62 +20,10 @@ using namespace leasehold;
 using namespace leasehold::test;
 using namespace std::chrono_literals;
 
-/// The first server reaches the others by proxies.
-class ensemble
+/// Patient followers make the case worse.
+zookeeper_ensemble& servers()
 {
-public:
-    ensemble()
-    {
-        for (std::size_t i = 0; i < servers_.size(); ++i) {
-            peers_[i] = std::make_unique<fault_proxy>(loopback_endpoint(peer_ports_[i].number()));
-            elections_[i] = std::make_unique<fault_proxy>(
-                loopback_endpoint(election_ports_[i].number()));
-        }
-        for (std::size_t i = 0; i < servers_.size(); ++i) {
-            // A long patience of the followers makes the case worse.
-            std::vector<std::string> settings{"initLimit=100", "syncLimit=100"};
-            for (std::size_t other = 0; other < servers_.size(); ++other) {
-                const bool by_proxy = i == 0 && other != 0;
-                settings.push_back(
-                    "server." + std::to_string(other + 1) + "=127.0.0.1:" +
-                    std::to_string(by_proxy ? peers_[other]->port() : peer_ports_[other].number()) +
-                    ':' +
-                    std::to_string(by_proxy ? elections_[other]->port()
-                                            : election_ports_[other].number()));
-            }
-            servers_[i] = std::make_unique<zookeeper_server>(settings, static_cast<int>(i) + 1);
-        }
-        for (const auto& each : servers_)
-            each->wait_until_ready();
-    }
-
-    [[nodiscard]] zookeeper_server& at(std::size_t i) { return *servers_[i]; }
-
-    /// The first server and the others hear nothing of each other.
-    void cut_off()
-    {
-        for (std::size_t i = 1; i < servers_.size(); ++i) {
-            peers_[i]->stall();
-            elections_[i]->stall();
-        }
-    }
-    void heal()
-    {
-        for (std::size_t i = 1; i < servers_.size(); ++i) {
-            peers_[i]->forward();
-            elections_[i]->forward();
-        }
-    }
-
-private:
-    std::array<reserved_port, 3> peer_ports_, election_ports_;
-    std::array<std::unique_ptr<fault_proxy>, 3> peers_, elections_;
-    std::array<std::unique_ptr<zookeeper_server>, 3> servers_;
-};
-
-ensemble& servers()
-{
-    static ensemble only;
+    static zookeeper_ensemble only({100, 100, 100});
     return only;
 }
 
@@ -106,7 +52,7 @@ BOOST_AUTO_TEST_CASE(follower_without_a_leader_keeps_no_lease_beyond_its_session
         // It is renewed, so its deadline is of the session.
         const auto granted = held.held.deadline();
         wait_until([&] { return held.held.deadline() > granted + 500ms; });
-        servers().cut_off();
+        servers().cut_off(0);
         auto waiting = other.start_lock("lock", patient());
         leasehold::clock::time_point believed{};
         while (waiting.wait_for(0s) != std::future_status::ready) {
@@ -118,7 +64,7 @@ BOOST_AUTO_TEST_CASE(follower_without_a_leader_keeps_no_lease_beyond_its_session
         BOOST_TEST(!next.code);
         BOOST_TEST(!held.held.valid());
         BOOST_TEST((believed != leasehold::clock::time_point{}));
-        servers().heal();
+        servers().heal(0);
         BOOST_TEST(!other.release(std::move(next.held)));
         held = {};
         wait_until([&] { return cut.try_lock("free", patient()).code == error_code(); });
@@ -127,26 +73,24 @@ BOOST_AUTO_TEST_CASE(follower_without_a_leader_keeps_no_lease_beyond_its_session
 
 BOOST_AUTO_TEST_CASE(lease_is_kept_at_another_server)
 {
-    const std::string all = servers().at(0).address() + ',' + servers().at(1).address() + ',' +
-                            servers().at(2).address();
     // The server is chosen at random, so some of these clients are at the one that is cut off.
     std::vector<std::unique_ptr<client_thread>> clients;
     std::vector<lease> leases;
     for (int i = 0; i < 6; ++i) {
-        clients.push_back(
-            std::make_unique<client_thread>(make_zookeeper_store(zookeeper_config(url(all)))));
+        clients.push_back(std::make_unique<client_thread>(
+            make_zookeeper_store(zookeeper_config(url(servers().addresses())))));
         taken held = clients.back()->lock("kept" + std::to_string(i), patient());
         BOOST_TEST_REQUIRE(!held.code);
         leases.push_back(std::move(held.held));
     }
     const auto renewed = leasehold::clock::now() + 4s; // twice the session
-    servers().cut_off();
+    servers().cut_off(0);
     wait_until([&] {
         for (const lease& each : leases)
             BOOST_TEST_REQUIRE(each.valid());
         return leasehold::clock::now() > renewed;
     });
-    servers().heal();
+    servers().heal(0);
     for (std::size_t i = 0; i < clients.size(); ++i)
         BOOST_TEST(!clients[i]->release(std::move(leases[i])));
 }
