@@ -87,19 +87,14 @@ acquire_reply lock_table::take(const acquire_request& request, slot& target, ins
     return grant(request, target, now);
 }
 
-/// Confirms a grant from the queue, or answers a repeated request of the holder.
+/// Confirms a grant from the queue, which has no fence yet, or answers a repeated request of the
+/// holder.
 acquire_reply lock_table::confirm(const acquire_request& request, slot& lock, instant now)
 {
     raise(lock, request.lease, now);
     lock.leave_queue(request.owner);
-    const bool assigned = lock.more && std::exchange(lock.more->assigned, false);
     tidy(lock);
-    // The first execution reserved the block for this owner, so no other owner can have its last
-    // fence. For a grant from the queue, the fence is drawn here: the counter has that of another
-    // owner.
-    if (assigned || lock.fence == 0)
-        return grant(request, lock, now);
-    return {.result = acquire_reply::outcome::granted, .fences = 1, .first_fence = lock.fence};
+    return grant(request, lock, now);
 }
 
 /// Answers a request for a lock that another owner holds.
@@ -129,7 +124,6 @@ bool lock_table::grant_next(slot& target, std::string_view but, const call& by, 
     granted_owner granted{next->client, next->owner}; // first, because it may throw
     target.owner = next->owner;
     target.expires = whole(now) + next->claim;
-    target.more->assigned = true;
     target.more->waiting.leave(target.owner);
     if (by.granted != nullptr)
         *by.granted = std::move(granted);
@@ -327,7 +321,6 @@ void lock_table::drop_lock(slot& target) noexcept
     if (target.more) {
         target.more->entries.clear();
         target.more->count = 1;
-        target.more->assigned = false;
         tidy(target);
     }
 }
@@ -336,7 +329,7 @@ void lock_table::drop_lock(slot& target) noexcept
 void lock_table::tidy(slot& target) noexcept
 {
     if (target.more && target.more->entries.empty() && target.more->count == 1 &&
-        target.more->waiting.empty() && !target.more->assigned)
+        target.more->waiting.empty())
         target.more.reset();
 }
 

@@ -108,7 +108,6 @@ private:
         std::vector<std::string> entries;
         std::uint64_t count = 1; ///< Includes the first entry, while it exists.
         waiter_queue waiting;
-        bool assigned = false; ///< Granted from the queue, and no acquire has confirmed it yet.
     };
 
     struct slot : boost::intrusive::list_base_hook<

@@ -174,17 +174,18 @@ BOOST_AUTO_TEST_CASE(acquire_of_a_held_lock_returns_its_ttl_and_holder)
     BOOST_TEST((s.acquire(ours('b'), {.report_holder = "1"}) == numbers{0, -1, 0, s.now()}));
 }
 
-BOOST_AUTO_TEST_CASE(repeated_acquire_keeps_its_fence_and_never_shortens)
+BOOST_AUTO_TEST_CASE(repeated_acquire_draws_a_fence_and_never_shortens)
 {
     scene s;
-    const std::int64_t got = s.acquire(ours('a')).at(0);
+    s.acquire(ours('a'));
     s.clock.advance(1s);
-    BOOST_TEST((s.acquire(ours('a'), {.lease = 8'000}) == numbers{1, got, 1, s.now()}));
+    BOOST_TEST((s.acquire(ours('a'), {.lease = 8'000}) == numbers{2 * s.now()}));
     BOOST_TEST(s.left() == 9'000);
-    BOOST_TEST((s.acquire(ours('a'), {.lease = 12'000}) == numbers{1, got, 1, s.now()}));
+    BOOST_TEST(
+        (s.acquire(ours('a'), {.lease = 12'000}) == numbers{1, 2 * s.now() + 1, 1, s.now()}));
+    BOOST_TEST(s.counter() == 2 * s.now() + 1);
     BOOST_TEST(s.left() == 12'000);
     BOOST_TEST(s.client.string({"HGET", stock, ours('a')}) == "1");
-    // Without the counter it has a new one.
     s.client.done({"DEL", fence});
     BOOST_TEST(
         (s.acquire(ours('a'), {.lease = 13'000, .retention = 70'000}) == numbers{2 * s.now()}));
@@ -199,6 +200,19 @@ BOOST_AUTO_TEST_CASE(repeated_acquire_keeps_its_fence_and_never_shortens)
     s.client.done({"DEL", fence});
     s.acquire(ours('a'), {.lease = 20'000});
     BOOST_TEST(s.left() == -1);
+}
+
+// Its connection ended before it was executed, and the owner has joined the queue since.
+BOOST_AUTO_TEST_CASE(delayed_acquire_of_a_granted_waiter_returns_no_fence_of_the_holder_before)
+{
+    scene s;
+    const std::int64_t before = s.acquire(ours('a')).at(0);
+    s.wait(ours('b'));
+    s.clock.advance(1ms);
+    BOOST_TEST(s.leave(ours('a')).at(0) == 4);
+    BOOST_TEST(s.has(ours('b')));
+    BOOST_TEST(s.counter() == before);
+    BOOST_TEST((s.acquire(ours('b')) == numbers{2 * s.now()}));
 }
 
 BOOST_AUTO_TEST_CASE(reentrant_acquisition_counts_once_for_the_holder_only)

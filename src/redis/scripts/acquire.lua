@@ -88,11 +88,10 @@ end
 -- longer, so its blocks begin above all fences that were granted before. A double is exact for such
 -- numbers until the year 2112.
 local floor = now * 2
--- Writes the counter first: an unused fence is harmless, a lock without an owner is not.
+-- Writes the counter first: an unused fence is harmless, a lock without an owner is not. An owner
+-- that has the lock draws again, because it may have got the lock from the queue, without a fence.
 local last, stored = 0, nil
-if ours then
-    stored = pcall('GET', KEYS[2])
-elseif ARGV[5] ~= '0' then
+if ARGV[5] ~= '0' then
     stored = pcall('SET', KEYS[2], string.format('%d', floor), 'PX', ARGV[5], 'GET')
 else
     stored = pcall('SET', KEYS[2], string.format('%d', floor), 'GET')
@@ -109,20 +108,9 @@ if stored then
     last = tonumber(stored)
     -- Not an integer, or one to which a double cannot add 1.
     if not last or last % 1 ~= 0 or last >= 9007199254740991 then
-        if not ours then
-            call('SET', KEYS[2], stored)
-        end
+        call('SET', KEYS[2], stored)
         return redis.error_reply('WRONGTYPE the key ' .. KEYS[2] .. ' holds no fence')
     end
-end
-
-if ours and stored then
-    if left >= 0 and left < ARGV[2] + 0 then
-        call('PEXPIRE', lock, ARGV[2])
-    end
-    -- The first execution reserved the block for this owner, so no other owner can have its last
-    -- fence.
-    return {1, last, 1, now}
 end
 
 local first, count = floor, 1
@@ -133,8 +121,8 @@ elseif stored and ARGV[3] ~= '1' then
     first = floor - count + 1
 end
 
-if ours or first > floor then
-    local top = string.format('%d', first + count - 1)
+if first > floor then
+    local top = string.format('%d', first)
     if ARGV[5] ~= '0' then
         call('SET', KEYS[2], top, 'PX', ARGV[5])
     else

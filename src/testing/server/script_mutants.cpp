@@ -62,8 +62,8 @@ constexpr std::array patches{
     script_patch{mutant::first_entry_forgotten, "'', 1, ARGV[4], 1", "ARGV[4], 1"},
     script_patch{mutant::repeated_entry_adds, "if call('HSET', lock, marker, 1) == 1 then",
                  "if call('HSET', lock, marker, 1) then"},
-    script_patch{mutant::repeated_acquire_adds, "if ours and stored then\n",
-                 "if ours and stored then\ncall('HINCRBY', lock, owner, 1)\n"},
+    script_patch{mutant::repeated_acquire_adds, "if ours then\n",
+                 "if ours then\ncall('HINCRBY', lock, owner, 1)\n"},
     script_patch{mutant::claim_not_prolonged, "local left = call('PTTL', lock)\nif left >= 0 and",
                  "local left = -1\nif left >= 0 and", known_script::native_acquire},
     script_patch{mutant::claim_not_prolonged, "local left = call('PTTL', lock)\nif left >= 0 and",
@@ -77,7 +77,6 @@ constexpr std::array patches{
                  "if true then return {stored and stored + 0 or 1} end\n"
                  "if stored and stored + 0 >= least then"},
     script_patch{mutant::fence_without_clock, "if last >= floor then", "if true then"},
-    script_patch{mutant::fence_without_clock, "if ours or first > floor then", "if true then"},
     script_patch{mutant::fence_without_clock, "if first > floor then", "if true then"},
     script_patch{
         mutant::turn_without_fence,
