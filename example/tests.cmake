@@ -41,20 +41,27 @@ leasehold_example_test(example_redis_stock_unsafe ${with_redis} $<TARGET_FILE:ex
     --stock 50 --processes 3 --coroutines 4 --unsafe)
 leasehold_example_test(example_redis_optimistic
     ${with_redis} $<TARGET_FILE:example_optimistic> --stock 40 --items 20 --traders 6)
+leasehold_example_test(example_redis_late_write ${with_redis} $<TARGET_FILE:example_late_write>)
+set(stores)
 if(TARGET leasehold_postgres)
-    leasehold_example_test(example_postgres_stock ${CMAKE_CURRENT_SOURCE_DIR}/with_postgres
-        $<TARGET_FILE:example_stock> --stock 150 --processes 3 --coroutines 4 --lease-ms 500
-        --kill-one)
-    # Without the server it is skipped.
-    set_tests_properties(example_postgres_stock PROPERTIES
-        SKIP_REGULAR_EXPRESSION "is not installed")
+    list(APPEND stores postgres)
 endif()
-if(zookeeper_stock STREQUAL stock/zookeeper_stock.cpp)
-    leasehold_example_test(example_zookeeper_stock ${CMAKE_CURRENT_SOURCE_DIR}/with_zookeeper
-        $<TARGET_FILE:example_stock> --stock 150 --processes 3 --coroutines 4 --kill-one)
-    set_tests_properties(example_zookeeper_stock PROPERTIES
-        SKIP_REGULAR_EXPRESSION "is not installed")
+if(TARGET leasehold_mysql)
+    list(APPEND stores mysql)
 endif()
+if(stock_in_zookeeper)
+    list(APPEND stores zookeeper)
+endif()
+foreach(store IN LISTS stores)
+    set(with_store ${CMAKE_CURRENT_SOURCE_DIR}/with_${store})
+    leasehold_example_test(example_${store}_stock ${with_store} $<TARGET_FILE:example_stock>
+        --stock 150 --processes 3 --coroutines 4 --lease-ms 500 --kill-one)
+    leasehold_example_test(example_${store}_late_write
+        ${with_store} $<TARGET_FILE:example_late_write>)
+    # Without the server they are skipped.
+    set_tests_properties(example_${store}_stock example_${store}_late_write PROPERTIES
+        SKIP_REGULAR_EXPRESSION "is not installed")
+endforeach()
 foreach(topology sentinel cluster redlock)
     leasehold_example_test(example_topology_${topology}
         ${with_redis} ${CMAKE_CURRENT_SOURCE_DIR}/with_topology ${topology} bash -c
