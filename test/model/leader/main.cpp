@@ -1,0 +1,56 @@
+#include "model/leader/state.hpp"
+#include "model/small_model.hpp"
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace leasehold::test::leader_model;
+using runs = std::vector<leasehold::test::model::search_run<setting>>;
+
+constexpr const char* usage = R"(leader_model [OPTION...]
+Every state that a lease of etcd can come to while leaders are deposed, and the member of the client
+learns of it late.
+  --quick       the searches that take seconds
+  --searches    only these; --errors: only the deliberate errors
+  --trace       the way to each error
+  --most N      states at most
+)";
+
+runs searches()
+{
+    return {
+        {"two elections", {}},
+        {"and the client reconnects", {.elections = 1, .reconnects = 1}},
+        {"two elections, two connections", {.elections = 2, .reconnects = 2}, 1},
+    };
+}
+
+runs errors()
+{
+    return {
+        {"the answer to a keep-alive counts by itself", {.wrong = mistake::not_confirmed_after}},
+        {"no reply before the keep-alive", {.wrong = mistake::not_confirmed_before}},
+        {"the second reply has a later term", {.wrong = mistake::later_term}},
+        {"the replies are of two members", {.reconnects = 1, .wrong = mistake::other_member}},
+        {"a keep-alive counts from its answer", {.wrong = mistake::counted_from_answer}},
+        {"the request precedes the answer", {.wrong = mistake::asked_too_early}},
+    };
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    const leasehold::test::model::small_model<setting, step> all{
+        .usage = usage,
+        .title = "lease of etcd: search",
+        .width = 44,
+        .most = 100'000'000,
+        .searches = searches(),
+        .errors = errors(),
+        .words = [](const step& made) { return std::string(made.what); },
+    };
+    return leasehold::test::model::run(all, argc, argv);
+}
