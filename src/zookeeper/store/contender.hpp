@@ -1,10 +1,10 @@
 #ifndef LEASEHOLD_SRC_ZOOKEEPER_STORE_CONTENDER_HPP
 #define LEASEHOLD_SRC_ZOOKEEPER_STORE_CONTENDER_HPP
 
+#include "base/revision_fences.hpp"
 #include "zookeeper/protocol/messages.hpp"
 #include "zookeeper/protocol/node_names.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -42,31 +42,15 @@ struct contender
     [[nodiscard]] std::string key() const { return folder + '/' + prefix; }
 };
 
-/// The fences of a change: a block of 1,024 for each.
-inline constexpr unsigned fence_bits = 10;
-inline constexpr std::uint32_t fences_of_change = 1U << fence_bits;
-/// The largest number of a change whose fences fit into 63 bits.
-inline constexpr std::uint64_t last_change = (std::uint64_t(1) << (63 - fence_bits)) - 1;
-
-struct fence_block
-{
-    std::uint64_t first = 0;
-    std::uint32_t size = 0; ///< 0: there are none above the floor.
-};
+using detail::fence_bits;
+using detail::fence_block;
+using detail::fences_of_change;
 
 /// Takes fences of the contender's block, at least its last one.
 [[nodiscard]] inline fence_block take_fences(contender& of, std::uint32_t wanted,
                                              std::uint64_t floor) noexcept
 {
-    const std::uint64_t begin = of.created << fence_bits;
-    const std::uint64_t last = begin + fences_of_change - 1;
-    if (of.created > last_change || last <= floor)
-        return {};
-    const std::uint64_t first = std::clamp(begin + of.used, std::min(floor + 1, last), last);
-    const auto size = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(std::max(wanted, 1U), last - first + 1));
-    of.used = static_cast<std::uint32_t>(first + size - begin);
-    return {first, size};
+    return detail::take_fences(of.created, of.used, wanted, floor);
 }
 
 } // namespace leasehold::zookeeper_store
