@@ -21,6 +21,9 @@
 #include <leasehold/store.hpp>
 #include <leasehold/with_lock.hpp>
 
+#if defined(LEASEHOLD_HAS_ETCD)
+#include <leasehold/etcd.hpp>
+#endif
 #if defined(LEASEHOLD_HAS_MYSQL)
 #include <leasehold/mysql.hpp>
 #endif

@@ -72,6 +72,9 @@ scheme_table& the_table()
     else if (parts.scheme == "zookeeper")
         component = "<leasehold/zookeeper.hpp> and link leasehold::zookeeper, which the CMake "
                     "option LEASEHOLD_ZOOKEEPER builds";
+    else if (parts.scheme == "etcd")
+        component = "<leasehold/etcd.hpp> and link leasehold::etcd, which the CMake option "
+                    "LEASEHOLD_ETCD builds";
     if (component != nullptr)
         throw boost::system::system_error(
             errc::not_supported,

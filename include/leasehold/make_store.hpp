@@ -17,6 +17,7 @@ namespace leasehold {
 ///    link `leasehold::postgres`.
 ///  - `zookeeper:`, see `zookeeper_config`: include `<leasehold/zookeeper.hpp>` and link
 ///    `leasehold::zookeeper`.
+///  - `etcd:`, see `etcd_config`: include `<leasehold/etcd.hpp>` and link `leasehold::etcd`.
 ///  - a scheme that the program has registered.
 /// @throws boost::system::system_error `errc::invalid_url`; `what()` names the wrong part, its
 ///     value and the allowed values. It never contains a password. `errc::not_supported` if the

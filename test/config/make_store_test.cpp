@@ -89,6 +89,8 @@ BOOST_AUTO_TEST_CASE(scheme_of_a_store_that_is_not_linked_names_its_component)
     for (const char* url : {"mysql://h/db", "mariadb://h"})
         for (const char* part : {"<leasehold/mysql.hpp>", "leasehold::mysql", "LEASEHOLD_MYSQL"})
             BOOST_TEST(error_of(url).second.find(part) != std::string::npos);
+    for (const char* part : {"<leasehold/etcd.hpp>", "leasehold::etcd", "LEASEHOLD_ETCD"})
+        BOOST_TEST(error_of("etcd://h").second.find(part) != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(url_error_of_a_store_reaches_the_caller)
