@@ -1,8 +1,8 @@
 # Installs the libraries and their headers, so that find_package(leasehold [COMPONENTS ...]) gives
 # leasehold::core, leasehold::redis, leasehold::postgres, leasehold::mysql, leasehold::zookeeper,
-# leasehold::testing, and leasehold::leasehold with redis, and pkg-config the same as
-# leasehold-core, leasehold, leasehold-postgres, leasehold-mysql, leasehold-zookeeper and
-# leasehold-testing. The last four are absent if they were not built.
+# leasehold::etcd, leasehold::testing, and leasehold::leasehold with redis, and pkg-config the same
+# as leasehold-core, leasehold, leasehold-postgres, leasehold-mysql, leasehold-zookeeper,
+# leasehold-etcd and leasehold-testing. The last five are absent if they were not built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 include(${PROJECT_SOURCE_DIR}/packaging/pkg-config/pkg-config.cmake)
@@ -36,6 +36,9 @@ if(TARGET leasehold_postgres)
 endif()
 if(TARGET leasehold_zookeeper)
     list(APPEND components zookeeper)
+endif()
+if(TARGET leasehold_etcd)
+    list(APPEND components etcd)
 endif()
 set(mysql_needs_charconv OFF) # as for Lua
 if(TARGET leasehold_mysql)
@@ -76,6 +79,10 @@ if(TARGET leasehold_postgres)
 endif()
 if(TARGET leasehold_zookeeper)
     leasehold_pkg_config(leasehold-zookeeper zookeeper "Distributed locks in ZooKeeper"
+        REQUIRES leasehold-core STATIC openssl)
+endif()
+if(TARGET leasehold_etcd)
+    leasehold_pkg_config(leasehold-etcd etcd "Distributed locks in etcd"
         REQUIRES leasehold-core STATIC openssl)
 endif()
 if(TARGET leasehold_mysql)

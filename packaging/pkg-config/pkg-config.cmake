@@ -45,6 +45,8 @@ function(leasehold_pkg_config pc_name library pc_description)
     endif()
     if(library STREQUAL "zookeeper")
         string(APPEND pc_cflags " -DLEASEHOLD_HAS_ZOOKEEPER")
+    elseif(library STREQUAL "etcd")
+        string(APPEND pc_cflags " -DLEASEHOLD_HAS_ETCD")
     endif()
     set(pc_library leasehold_${library})
     configure_file(${PROJECT_SOURCE_DIR}/packaging/pkg-config/leasehold.pc.in

@@ -66,7 +66,7 @@ if(KIND STREQUAL "add_subdirectory" AND CMAKE_HOST_SYSTEM_NAME STREQUAL "Linux")
     # By the name that programs ask for, which has the version that they were linked with.
     file(GLOB libraries "${WORK_DIR}/prefix/lib*/libleasehold_*.so.[0-9].[0-9]")
     list(LENGTH libraries count)
-    if(count LESS 3) # and the stores in PostgreSQL, if there is libpq, and in ZooKeeper
+    if(count LESS 3) # and the stores in PostgreSQL, if there is libpq, in ZooKeeper and in etcd
         message(FATAL_ERROR "not three shared libraries with a version: ${libraries}")
     endif()
     run("what they export" "${SOURCE_DIR}/test/package/exported_symbols" "${SOURCE_DIR}"
