@@ -17,7 +17,8 @@ int main(int count, char** words)
     const std::map<std::string, void (*)(std::string_view)> targets = {
         {"url", fuzz::url},     {"owner", fuzz::owner},       {"name", fuzz::name},
         {"reply", fuzz::reply}, {"native", fuzz::native},     {"push", fuzz::push},
-        {"guard", fuzz::guard}, {"topology", fuzz::topology}, {"zookeeper", fuzz::zookeeper}};
+        {"guard", fuzz::guard}, {"topology", fuzz::topology}, {"zookeeper", fuzz::zookeeper},
+        {"etcd", fuzz::etcd}};
     void (*target)(std::string_view) = nullptr;
     int inputs = 0;
     for (int i = 1; i < count; ++i) {

@@ -41,6 +41,10 @@ void topology(std::string_view input);
 /// written and read again, with the same result. Nothing is read from beyond the end.
 void zookeeper(std::string_view input);
 
+/// The replies of etcd's gateway, and the names of keys. Nothing is read from beyond the end, each
+/// error has a code and a text, and a name is read again with the same result.
+void etcd(std::string_view input);
+
 /// The bytes in a form that can be read; empty: there are none.
 std::string quoted(std::string_view bytes);
 
