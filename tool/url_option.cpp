@@ -6,6 +6,9 @@
 #include "redis/config/address.hpp"
 
 #include <leasehold/make_store.hpp>
+#ifdef LEASEHOLD_HAS_ETCD
+#include <leasehold/etcd.hpp>
+#endif
 #ifdef LEASEHOLD_HAS_MYSQL
 #include <leasehold/mysql.hpp>
 #endif
@@ -57,6 +60,11 @@ bool is_zookeeper(std::string_view url)
     return url.starts_with("zookeeper://");
 }
 
+bool is_etcd(std::string_view url)
+{
+    return url.starts_with("etcd://");
+}
+
 void check_url(const std::string& url)
 {
     refuse_memory(url);
@@ -67,10 +75,16 @@ std::string servers_of(const std::string& url)
 {
     if (const auto place = database_of(url))
         return joined(place->how->common().servers, [](const auto& each) { return each; });
+    [[maybe_unused]] const auto text_of = [](const auto& each) {
+        return detail::host_and_port(each.host, each.port);
+    };
 #ifdef LEASEHOLD_HAS_ZOOKEEPER
     if (is_zookeeper(url))
-        return joined(zookeeper_config(url).addresses,
-                      [](const auto& each) { return detail::host_and_port(each.host, each.port); });
+        return joined(zookeeper_config(url).addresses, text_of);
+#endif
+#ifdef LEASEHOLD_HAS_ETCD
+    if (is_etcd(url))
+        return joined(etcd_config(url).addresses, text_of);
 #endif
     const redis_config where(url);
     if (!where.unix_socket.empty())
@@ -85,6 +99,8 @@ redis_config read_url(const std::string& url)
         throw usage_error("the URL is of a database, which this command does not support");
     if (is_zookeeper(url))
         throw usage_error("the URL is of ZooKeeper, which this command does not support");
+    if (is_etcd(url))
+        throw usage_error("the URL is of etcd, which this command does not support");
     return redis_config(url);
 }
 

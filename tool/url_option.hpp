@@ -16,6 +16,9 @@ void declare_url(command_line& options, std::string& url);
 /// Whether the URL is of ZooKeeper.
 [[nodiscard]] bool is_zookeeper(std::string_view url);
 
+/// Whether the URL is of etcd.
+[[nodiscard]] bool is_etcd(std::string_view url);
+
 /// Checks the URL of locks that processes share, in any store.
 /// @throws usage_error, boost::system::system_error
 void check_url(const std::string& url);

@@ -180,7 +180,8 @@ int bench_command::run(const command_line::words& given)
         throw usage_error("only options are allowed as arguments");
     if (prefix_.empty())
         throw usage_error("--prefix is empty; it must be a text");
-    return is_database(url_) || is_zookeeper(url_) ? run_in_any_store() : run_in_redis();
+    const bool in_redis = !is_database(url_) && !is_zookeeper(url_) && !is_etcd(url_);
+    return in_redis ? run_in_redis() : run_in_any_store();
 }
 
 jobs bench_command::jobs_with(std::function<std::shared_ptr<store>()> make_store) const

@@ -21,6 +21,7 @@ enum class lock_kind : std::uint8_t
     postgres,  ///< A row in PostgreSQL.
     mysql,     ///< A row in MySQL or MariaDB.
     zookeeper, ///< A node in ZooKeeper.
+    etcd,      ///< A key in etcd.
     external,  ///< Of another library.
 };
 
@@ -32,6 +33,7 @@ enum class lock_kind : std::uint8_t
     case lock_kind::quorum: return "quorum";
     case lock_kind::postgres: return "postgres";
     case lock_kind::zookeeper: return "zookeeper";
+    case lock_kind::etcd: return "etcd";
     case lock_kind::mysql: return "mysql";
     case lock_kind::external: break;
     }

@@ -63,7 +63,8 @@ void add_info(json_writer& to, const client_info& info)
 
 std::string life_of(const lock_state& lock)
 {
-    return lock.kind == lock_kind::zookeeper ? "session" : life_text(lock.left);
+    const bool of_session = lock.kind == lock_kind::zookeeper || lock.kind == lock_kind::etcd;
+    return of_session ? "session" : life_text(lock.left);
 }
 
 } // namespace
