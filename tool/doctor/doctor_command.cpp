@@ -17,6 +17,9 @@
 #endif
 #include "report.hpp"
 #include "trial.hpp"
+#ifdef LEASEHOLD_HAS_ETCD
+#include "etcd_doctor.hpp"
+#endif
 #ifdef LEASEHOLD_HAS_ZOOKEEPER
 #include "zookeeper_doctor.hpp"
 #endif
@@ -123,6 +126,7 @@ private:
     [[nodiscard]] report look_at_postgres(const std::string& admin, const std::string& key) const;
     [[nodiscard]] report look_at_mysql(const std::string& admin, const std::string& key) const;
     [[nodiscard]] report look_at_zookeeper(const std::string& admin, const std::string& key) const;
+    [[nodiscard]] report look_at_etcd(const std::string& admin, const std::string& key) const;
     void look(const redis_config& where, const redis_config& admin, const std::string& key);
 
     std::string url_;
@@ -252,6 +256,18 @@ report doctor_command::look_at_zookeeper(const std::string&, const std::string&)
 }
 #endif
 
+#ifdef LEASEHOLD_HAS_ETCD
+report doctor_command::look_at_etcd(const std::string& admin, const std::string& key) const
+{
+    return examine_etcd(etcd_config(url_), etcd_config(admin), slow_, key);
+}
+#else
+report doctor_command::look_at_etcd(const std::string&, const std::string&) const
+{
+    throw usage_error("this program was built without etcd");
+}
+#endif
+
 int doctor_command::run(const command_line::words& given)
 {
     if (given.arguments.size() > 1)
@@ -266,6 +282,8 @@ int doctor_command::run(const command_line::words& given)
         report_ = look_at_mysql(admin, key);
     else if (is_zookeeper(url_) && is_zookeeper(admin))
         report_ = look_at_zookeeper(admin, key);
+    else if (is_etcd(url_) && is_etcd(admin))
+        report_ = look_at_etcd(admin, key);
     else
         look_at_redis(key);
 
