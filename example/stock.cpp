@@ -1,7 +1,7 @@
-// A stock in Redis, a database or ZooKeeper, sold by many coroutines of many processes. Each reads
-// the stock, checks it, waits, and writes back one unit less. Under the lock exactly the stock is
-// sold, even if a process is killed during a sale. `--unsafe` shows the same without the lock.
-// stock/seller.cpp makes the sales.
+// A stock in Redis, a database, ZooKeeper or etcd, sold by many coroutines of many processes. Each
+// reads the stock, checks it, waits, and writes back one unit less. Under the lock exactly the
+// stock is sold, even if a process is killed during a sale. `--unsafe` shows the same without the
+// lock. stock/seller.cpp makes the sales.
 #include "stock/options.hpp"
 #include "support/arguments.hpp"
 
@@ -16,7 +16,7 @@ try {
     std::string key;
     std::string hang_at = "-1";
 
-    example::arguments line("Sells a stock in Redis, a database or ZooKeeper from many "
+    example::arguments line("Sells a stock in Redis, a database, ZooKeeper or etcd from many "
                             "processes, under a lock, and counts the sold units.");
     line.url(wanted.url, example::stores::redis_or_database);
     line.store(wanted.store);

@@ -11,7 +11,7 @@
 
 namespace example {
 
-/// The stock, in Redis, a database or ZooKeeper: the units that are left, the units that each
+/// The stock, in Redis, a database, ZooKeeper or etcd: the units that are left, the units that each
 /// process sold, and the largest fence that wrote. It has a connection of its own, and does not use
 /// locks.
 class stock_data
@@ -48,6 +48,9 @@ std::unique_ptr<stock_data> make_mysql_stock(boost::asio::io_context& context,
 std::unique_ptr<stock_data> make_zookeeper_stock(boost::asio::io_context& context,
                                                  const std::string& url, std::string key);
 
+std::unique_ptr<stock_data> make_etcd_stock(boost::asio::io_context& context,
+                                            const std::string& url, std::string key);
+
 /// In the store that the URL names.
 inline std::unique_ptr<stock_data> make_stock(boost::asio::io_context& context,
                                               const std::string& url, std::string key)
@@ -58,6 +61,8 @@ inline std::unique_ptr<stock_data> make_stock(boost::asio::io_context& context,
         return make_mysql_stock(context, url, std::move(key));
     if (url.starts_with("zookeeper"))
         return make_zookeeper_stock(context, url, std::move(key));
+    if (url.starts_with("etcd"))
+        return make_etcd_stock(context, url, std::move(key));
     return make_redis_stock(context, url, std::move(key));
 }
 

@@ -23,7 +23,8 @@ void check_url(std::string_view text, stores allowed)
         if (allowed == stores::any || is_redis ||
             (allowed == stores::redis_or_database &&
              (text.starts_with("postgres://") || text.starts_with("mysql://") ||
-              text.starts_with("mariadb://") || text.starts_with("zookeeper://"))))
+              text.starts_with("mariadb://") || text.starts_with("zookeeper://") ||
+              text.starts_with("etcd://"))))
             return;
         throw std::invalid_argument(
             std::string("this example needs a server for a connection of its own; allowed: "
@@ -32,7 +33,8 @@ void check_url(std::string_view text, stores allowed)
             (allowed == stores::servers_only ? ""
                                              : ", postgres://[user:password@]host[:port]/db, "
                                                "mysql://[user:password@]host[:port]/db, "
-                                               "zookeeper://host[:port][/root]"));
+                                               "zookeeper://host[:port][/root], "
+                                               "etcd://host[:port][/root]"));
     }
     catch (const boost::system::system_error& wrong) {
         throw std::invalid_argument(wrong.what());

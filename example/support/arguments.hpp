@@ -13,7 +13,7 @@ enum class stores
 {
     any,
     servers_only, ///< `redis:` without TLS, or `unix:`: the example's own connection must reach it.
-    redis_or_database, ///< The same, `postgres:`, `mysql:`, or `zookeeper:`.
+    redis_or_database, ///< The same, `postgres:`, `mysql:`, `zookeeper:` or `etcd:`.
 };
 
 /// The command line of an example: `--name value` or `--name=value`, in any order. The variable of

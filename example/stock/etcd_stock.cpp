@@ -1,0 +1,198 @@
+#include "stock/stock_data.hpp"
+
+#include <leasehold/etcd.hpp>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/json/src.hpp>
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+namespace json = boost::json;
+
+namespace example {
+namespace {
+
+/// The value of the key: the units that are left, the largest fence that wrote, and the units that
+/// each process sold.
+struct stock_value
+{
+    int units = 0;
+    std::uint64_t fence = 0;
+    std::vector<int> sold{};
+    std::string revision{}; ///< Of the last change.
+
+    [[nodiscard]] std::string text() const
+    {
+        std::string all = std::to_string(units) + ' ' + std::to_string(fence);
+        for (const int each : sold)
+            all += ' ' + std::to_string(each);
+        return all;
+    }
+};
+
+// The gateway of etcd writes keys and values in Base64.
+std::string encoded(const std::string& text)
+{
+    std::vector<unsigned char> result(text.size() / 3 * 4 + 5);
+    const int size = EVP_EncodeBlock(result.data(),
+                                     reinterpret_cast<const unsigned char*>(text.data()),
+                                     static_cast<int>(text.size()));
+    return {result.begin(), result.begin() + size};
+}
+
+std::string decoded(const std::string& text)
+{
+    std::vector<unsigned char> result(text.size());
+    const int size = EVP_DecodeBlock(result.data(),
+                                     reinterpret_cast<const unsigned char*>(text.data()),
+                                     static_cast<int>(text.size()));
+    const auto padding = std::count(text.begin(), text.end(), '=');
+    if (size < padding)
+        throw std::runtime_error("etcd: the value is not in Base64");
+    return {result.begin(), result.begin() + size - padding};
+}
+
+/// A key, which is written only in the revision that was read.
+class etcd_stock final : public stock_data
+{
+public:
+    etcd_stock(asio::io_context& context, const std::string& url, const std::string& key)
+        : where_(leasehold::etcd_config(url).addresses.front()),
+          key_(encoded("example_stock/" + key)),
+          socket_(context)
+    {}
+
+    asio::awaitable<void> connect() override
+    {
+        asio::ip::tcp::resolver resolver(socket_.get_executor());
+        const auto found = co_await resolver.async_resolve(where_.host, std::to_string(where_.port),
+                                                           asio::use_awaitable);
+        co_await asio::async_connect(socket_, found, asio::use_awaitable);
+        socket_.set_option(asio::ip::tcp::no_delay(true));
+    }
+
+    asio::awaitable<void> open(int stock) override
+    {
+        stock_value first;
+        first.units = stock;
+        const std::string value = encoded(first.text());
+        const json::object put{{"key", key_}, {"value", value}};
+        const json::object made = co_await post("kv/put", put);
+        static_cast<void>(made);
+    }
+
+    asio::awaitable<int> left() override
+    {
+        const stock_value now = co_await read();
+        co_return now.units;
+    }
+
+    asio::awaitable<bool> sell(int left, int seller, std::uint64_t fence) override
+    {
+        for (;;) {
+            stock_value now = co_await read();
+            if (now.fence > fence)
+                co_return false;
+            now.units = left;
+            now.fence = fence;
+            const auto index = static_cast<std::size_t>(seller - 1);
+            if (now.sold.size() <= index)
+                now.sold.resize(index + 1);
+            ++now.sold[index];
+            const bool written = co_await write(now);
+            if (written) // otherwise another process has written since the read
+                co_return true;
+        }
+    }
+
+    asio::awaitable<std::vector<int>> sold(int sellers) override
+    {
+        stock_value last = co_await read();
+        last.sold.resize(static_cast<std::size_t>(sellers));
+        co_return last.sold;
+    }
+
+    asio::awaitable<void> remove() override
+    {
+        const json::object range{{"key", key_}};
+        const json::object removed = co_await post("kv/deleterange", range);
+        static_cast<void>(removed);
+    }
+
+    void close() override
+    {
+        boost::system::error_code ignored;
+        socket_.close(ignored);
+    }
+
+private:
+    /// @param target After "/v3/".
+    asio::awaitable<json::object> post(std::string target, json::object body)
+    {
+        http::request<http::string_body> request(http::verb::post, "/v3/" + target, 11);
+        request.set(http::field::host, where_.host);
+        request.body() = json::serialize(body);
+        request.prepare_payload();
+        co_await http::async_write(socket_, request, asio::use_awaitable);
+        http::response<http::string_body> response;
+        co_await http::async_read(socket_, buffer_, response, asio::use_awaitable);
+        if (response.result() != http::status::ok)
+            throw std::runtime_error("etcd: " + response.body());
+        co_return json::parse(response.body()).as_object();
+    }
+
+    asio::awaitable<stock_value> read()
+    {
+        const json::object range{{"key", key_}};
+        const json::object got = co_await post("kv/range", range);
+        const json::object& key = got.at("kvs").at(0).as_object();
+        stock_value now;
+        now.revision = key.at("mod_revision").as_string();
+        const json::string& value = key.at("value").as_string();
+        std::istringstream words(decoded(std::string(value.begin(), value.end())));
+        words >> now.units >> now.fence;
+        for (int each = 0; words >> each;)
+            now.sold.push_back(each);
+        co_return now;
+    }
+
+    asio::awaitable<bool> write(stock_value value)
+    {
+        const std::string text = encoded(value.text());
+        json::object unchanged{{"target", "MOD"}, {"key", key_}};
+        unchanged["mod_revision"] = value.revision;
+        json::object put;
+        put["request_put"] = json::object{{"key", key_}, {"value", text}};
+        json::object transaction;
+        transaction["compare"] = json::array{unchanged};
+        transaction["success"] = json::array{put};
+        const json::object done = co_await post("kv/txn", transaction);
+        co_return done.contains("succeeded");
+    }
+
+    const leasehold::etcd_config::address where_;
+    const std::string key_;
+    asio::ip::tcp::socket socket_;
+    boost::beast::flat_buffer buffer_;
+};
+
+} // namespace
+
+std::unique_ptr<stock_data> make_etcd_stock(asio::io_context& context, const std::string& url,
+                                            std::string key)
+{
+    return std::make_unique<etcd_stock>(context, url, key);
+}
+
+} // namespace example
