@@ -52,14 +52,21 @@ void watcher::drop() noexcept
         last->close();
 }
 
-std::int64_t watcher::add(std::string key, std::uint64_t revision)
+std::int64_t watcher::add(std::string key, std::uint64_t revision, pace how)
 {
-    const auto& [id, added] = *watches_.emplace(++last_, watched{std::move(key), revision}).first;
+    const auto& [id,
+                 added] = *watches_.emplace(++last_, watched{std::move(key), revision, how}).first;
     if (open_)
-        link_->send(watch_request(id, added.key, added.revision));
+        request(id, added);
     else
         connect();
     return id;
+}
+
+void watcher::request(std::int64_t watch, const watched& what)
+{
+    const std::uint64_t from = what.how == pace::prompt ? 0 : what.revision;
+    link_->send(watch_request(watch, what.key, from));
 }
 
 void watcher::remove(std::int64_t watch)
@@ -86,7 +93,7 @@ void watcher::on_watch_open()
 {
     open_ = true;
     for (const auto& [id, each] : watches_)
-        link_->send(watch_request(id, each.key, each.revision));
+        request(id, each);
     user_->on_watching();
 }
 
@@ -108,6 +115,8 @@ void watcher::on_watch_message(std::string_view text)
     }
     else if (got->created) {
         found->second.confirmed = true;
+        if (found->second.how == pace::prompt && got->revision >= found->second.revision)
+            user_->on_watch_late(got->watch);
     }
 }
 

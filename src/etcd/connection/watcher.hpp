@@ -25,6 +25,8 @@ class watcher_user
 public:
     /// The key was removed. Its watch has ended.
     virtual void on_removed(std::int64_t watch) = 0;
+    /// The server watches the key from now on. There were changes since the given revision.
+    virtual void on_watch_late(std::int64_t watch) = 0;
     /// The server does not watch the key any more, for example because it has forgotten the
     /// revision. The watch has ended.
     virtual void on_watch_end(std::int64_t watch) = 0;
@@ -36,8 +38,8 @@ protected:
 };
 
 /// Watches for the removal of keys, over one connection that is made for the first watch, and made
-/// again whenever it is lost. A removal in between is reported afterwards. With a user it does
-/// nothing, because the gateway does not pass on the user's token. All on one strand.
+/// again whenever it is lost. With a user it does nothing, because the gateway does not pass on the
+/// user's token. All on one strand.
 class watcher final : public watch_link_user, public std::enable_shared_from_this<watcher>
 {
 public:
@@ -51,9 +53,16 @@ public:
     /// There are no more calls.
     void drop() noexcept;
 
+    enum class pace : std::uint8_t
+    {
+        complete, ///< A removal since the revision is reported. The server looks for these ten
+                  ///< times a second.
+        prompt, ///< Each later removal is reported at once, and `on_watch_late` before it if there
+                ///< may have been earlier ones.
+    };
     /// Watches a key from a revision on.
     /// @returns The number of the watch, from 1 on.
-    [[nodiscard]] std::int64_t add(std::string key, std::uint64_t revision);
+    [[nodiscard]] std::int64_t add(std::string key, std::uint64_t revision, pace how);
     /// Ends a watch. 0: none.
     void remove(std::int64_t watch);
 
@@ -66,10 +75,12 @@ private:
     {
         std::string key;
         std::uint64_t revision; ///< The first one of interest.
+        pace how;
         bool confirmed = false; ///< The server watches it.
     };
 
     void connect();
+    void request(std::int64_t watch, const watched& what);
     void on_watch_open() override;
     void on_watch_message(std::string_view text) override;
     void on_watch_closed(const std::string& why) override;

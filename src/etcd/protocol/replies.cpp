@@ -153,7 +153,8 @@ std::optional<watch_reply> read_watch(std::string_view text)
         return std::nullopt;
     const json& result = (*from)["result"];
     watch_reply to;
-    if (result.type() != json::kind::object || !read(result["watch_id"], to.watch))
+    if (result.type() != json::kind::object || !read(result["watch_id"], to.watch) ||
+        !read(result["header"]["revision"], to.revision))
         return std::nullopt;
     to.created = result["created"].is_true();
     to.canceled = result["canceled"].is_true();

@@ -87,6 +87,7 @@ struct lease_reply
 struct watch_reply
 {
     std::int64_t watch = -1;
+    std::uint64_t revision = 0; ///< Of the server.
     bool created = false;
     bool canceled = false; ///< There are no more events, or there never were.
     bool removed = false;  ///< The key was removed.

@@ -170,10 +170,11 @@ std::string text_of(const range_request& what)
 
 std::string watch_request(std::int64_t id, std::string_view key, std::uint64_t revision)
 {
-    return object({{"create_request", object({{"watch_id", number(id)},
-                                              {"key", bytes(key)},
-                                              {"start_revision", number(revision)},
-                                              {"filters", "[\"NOPUT\"]"}})}});
+    return object({{"create_request",
+                    object({{"watch_id", number(id)},
+                            {"key", bytes(key)},
+                            {"start_revision", revision == 0 ? std::string() : number(revision)},
+                            {"filters", "[\"NOPUT\"]"}})}});
 }
 
 std::string unwatch_request(std::int64_t id)

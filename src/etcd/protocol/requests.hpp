@@ -81,6 +81,7 @@ struct range_request
 /// @name Messages of a watch stream
 /// @{
 /// Watches for the removal of a key, from a revision on.
+/// @param revision 0: from now on.
 [[nodiscard]] std::string watch_request(std::int64_t id, std::string_view key,
                                         std::uint64_t revision);
 [[nodiscard]] std::string unwatch_request(std::int64_t id);

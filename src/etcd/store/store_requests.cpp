@@ -105,7 +105,7 @@ void store_state::watch_before(contender& of, const queue_view& queue, std::uint
         return;
     end_watch(of.before_watch);
     of.before_key = queue.front().key;
-    of.before_watch = watcher_->add(of.before_key, revision + 1);
+    of.before_watch = watcher_->add(of.before_key, revision + 1, watcher::pace::prompt);
     watches_.emplace(of.before_watch, of.key);
 }
 
@@ -196,7 +196,8 @@ void store_state::check_own(const std::shared_ptr<renewal_batch>& batch, const c
                     self->gone(key);
                 }
                 else if (found->own_watch == 0 && self->settings_.user.empty()) {
-                    found->own_watch = self->watcher_->add(key, got.header.revision + 1);
+                    found->own_watch = self->watcher_->add(key, got.header.revision + 1,
+                                                           watcher::pace::complete);
                     self->watches_.emplace(found->own_watch, key);
                 }
             }

@@ -260,6 +260,13 @@ void store_state::on_removed(std::int64_t watch)
         poll(*of);
 }
 
+void store_state::on_watch_late(std::int64_t watch)
+{
+    const auto found = watches_.find(watch);
+    if (const contender* const of = found == watches_.end() ? nullptr : find(found->second))
+        poll(*of);
+}
+
 void store_state::on_watch_end(std::int64_t watch)
 {
     const auto found = watches_.find(watch);

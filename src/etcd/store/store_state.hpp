@@ -125,6 +125,7 @@ private:
     void on_lost(const trouble& why) override;
     void on_unreachable(error_code why, const diagnostics& details) override;
     void on_removed(std::int64_t watch) override;
+    void on_watch_late(std::int64_t watch) override;
     void on_watch_end(std::int64_t watch) override;
     void on_watching() override;
     void on_context_end() noexcept override;
