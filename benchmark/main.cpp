@@ -51,7 +51,7 @@ struct arguments
         << "\nusage: leasehold_benchmark --redis SOCKET [--quick] [--json FILE] [--html FILE]\n"
            "                           [MEASUREMENT...]\n"
            "                           [--deployment NAME URL SOCKET,SOCKET...]...\n"
-           "                           [--store NAME URL PGBENCH]...\n";
+           "                           [--store NAME URL PEER COMMAND]...\n";
     std::exit(2);
 }
 
@@ -87,7 +87,8 @@ arguments parse(const std::vector<std::string>& words)
             lock_server one;
             one.name = value();
             one.url = value();
-            one.pgbench = value();
+            one.peer = value();
+            one.peer_command = value();
             out.where.stores.push_back(std::move(one));
         }
         else if (word == "--json")

@@ -21,8 +21,8 @@ struct lock_server
 {
     std::string name;
     std::string url;
-    /// The command that calls the same functions by pgbench, without its duration. Empty: none.
-    std::string pgbench;
+    std::string peer;         ///< The program that is compared: "pgbench", "Curator". Empty: none.
+    std::string peer_command; ///< Without its duration in seconds.
 };
 
 struct setting

@@ -3,9 +3,11 @@
 #include "sample.hpp"
 #include "session.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -38,7 +40,6 @@ struct times_of_store
     double latency;    ///< Seconds, of one cycle of one coroutine; the median.
     double throughput; ///< Cycles per second, of `together` coroutines.
     double handoff;    ///< Seconds from a release to the grant of another client; the median.
-    double floor = 0;  ///< Seconds, of the same without this library; 0: not measured.
 };
 
 /// A store, and two clients of it.
@@ -91,31 +92,57 @@ double handoff_time(asio::io_context& context, client_pair& at, steady::duration
     return times.empty() ? 0 : median(std::move(times));
 }
 
-/// The median seconds of a pair in pgbench, which calls the same functions.
-double pgbench(const std::string& command, steady::duration time)
+/// The number after these words. 0: they are missing.
+double number_after(const std::string& text, const std::string& words)
 {
-    const std::string line = command + " -T " +
+    const auto at = text.find(words);
+    return at == std::string::npos ? 0 : std::strtod(text.c_str() + at + words.size(), nullptr);
+}
+
+/// Runs the program that is compared. pgbench prints only the first line:
+///   latency average = 0.35 ms
+///   throughput = 5000
+///   handoff = 1.2 ms
+times_of_store measure_peer(const lock_server& where, steady::duration time)
+{
+    const std::string line = where.peer_command + ' ' +
                              std::to_string(std::max<long>(1, std::lround(seconds(time)))) +
                              " 2>&1";
     FILE* const output = ::popen(line.c_str(), "r");
     if (output == nullptr)
-        throw std::runtime_error("cannot run pgbench");
+        throw std::runtime_error("cannot run " + where.peer);
     std::string text;
     for (int c = std::fgetc(output); c != EOF; c = std::fgetc(output))
         text += static_cast<char>(c);
-    const std::string word = "latency average = ";
-    const auto at = text.find(word);
-    if (::pclose(output) != 0 || at == std::string::npos)
-        throw std::runtime_error("pgbench failed:\n" + text);
-    return std::strtod(text.c_str() + at + word.size(), nullptr) / 1'000;
+    const times_of_store found{number_after(text, "latency average = ") / 1'000,
+                               number_after(text, "throughput = "),
+                               number_after(text, "handoff = ") / 1'000};
+    if (::pclose(output) != 0 || found.latency == 0)
+        throw std::runtime_error(where.peer + " failed:\n" + text);
+    return found;
 }
 
-times_of_store measure(asio::io_context& context, client_pair& at, steady::duration time)
+/// The figures of a store, and those of the program that is compared.
+struct round_of_store
 {
-    times_of_store made{latency(context, at, time), throughput(context, at, time),
-                        handoff_time(context, at, time)};
-    if (!at.where.pgbench.empty())
-        made.floor = pgbench(at.where.pgbench, time);
+    times_of_store ours;
+    times_of_store peer;
+};
+
+round_of_store measure(asio::io_context& context, client_pair& at, steady::duration time)
+{
+    round_of_store made{{latency(context, at, time), throughput(context, at, time),
+                         handoff_time(context, at, time)},
+                        {}};
+    if (at.where.peer.empty())
+        return made;
+    // Meanwhile the clients keep their sessions.
+    auto peer = std::async(std::launch::async, [&] { return measure_peer(at.where, time); });
+    while (peer.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+        context.restart();
+        context.run_for(std::chrono::milliseconds(10));
+    }
+    made.peer = peer.get();
     return made;
 }
 
@@ -133,12 +160,12 @@ section stores(const setting& where)
         {}};
     asio::io_context context(1);
     std::vector<std::unique_ptr<client_pair>> pairs;
-    std::vector<lock_server> all{{"Redis", where.redis_url(), ""}};
+    std::vector<lock_server> all{{"Redis", where.redis_url(), "", ""}};
     all.insert(all.end(), where.stores.begin(), where.stores.end());
     for (const lock_server& each : all)
         pairs.push_back(std::make_unique<client_pair>(context, each));
 
-    std::vector<std::vector<times_of_store>> measured(pairs.size());
+    std::vector<std::vector<round_of_store>> measured(pairs.size());
     for (auto& each : pairs)
         measure(context, *each, time / 5);
     for (std::size_t i = 0; i < rounds; ++i) {
@@ -153,7 +180,7 @@ section stores(const setting& where)
         const auto of_each = [&](auto value) {
             std::vector<double> values;
             for (std::size_t i = 0; i < rounds; ++i)
-                values.push_back(value(measured[at][i], measured[0][i]));
+                values.push_back(value(measured[at][i].ours, measured[0][i].ours));
             return median(std::move(values));
         };
         const auto add = [&](const char* what, auto value, const char* unit,
@@ -182,11 +209,22 @@ section stores(const setting& where)
             "20 coroutines : one after another",
             [](const times_of_store& r, const times_of_store&) { return r.throughput * r.latency; },
             "", commits ? std::optional<aim>(at_least(15)) : std::nullopt);
-        if (!each.pgbench.empty())
-            add(
-                "latency : pgbench with the same functions",
-                [](const times_of_store& r, const times_of_store&) { return r.latency / r.floor; },
-                "", at_most(1.2));
+        if (each.peer.empty())
+            continue;
+        const auto compare = [&](const char* what, double times_of_store::* member, bool less,
+                                 double wanted) {
+            std::vector<double> values;
+            for (const round_of_store& each_round : measured[at])
+                values.push_back(each_round.ours.*member / (each_round.peer.*member));
+            out.add(each.name, what + (" : " + each.peer), median(std::move(values)), "",
+                    less ? at_most(wanted) : at_least(wanted));
+        };
+        const bool is_statement = each.peer == "pgbench"; // without a session and a queue
+        compare("latency", &times_of_store::latency, true, is_statement ? 1.2 : 0.7);
+        if (is_statement)
+            continue;
+        compare("throughput", &times_of_store::throughput, false, 1.5);
+        compare("handoff", &times_of_store::handoff, true, 0.7);
     }
     return out;
 }
