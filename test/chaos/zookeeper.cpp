@@ -26,8 +26,9 @@ public:
         for (std::size_t i = 0; i < zookeeper_ensemble::size; ++i)
             made.url += (i == 0 ? "zookeeper://127.0.0.1:" : ",127.0.0.1:") +
                         std::to_string(made.add(loopback_endpoint(servers_.at(i).port())));
+        // Shorter than the lease time, so that the session ends each lease.
         made.url += std::string(root) +
-                    "?session=2000&tick=" + std::to_string(zookeeper_server::tick.count()) +
+                    "?session=1000&tick=" + std::to_string(zookeeper_server::tick.count()) +
                     "&timeout=500&reconnect=20";
         return made;
     }
