@@ -10,8 +10,6 @@
 #include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace leasehold::detail {
@@ -422,15 +420,11 @@ void wait_queue::on_held(const acquire_reply& reply)
     taken_ = true;
     refused_ = true;
     unanswered_ = false;
-    // A lock of a session has no TTL, but it does not last forever.
-    const auto remaining = context().traits().session
-                               ? std::max(reply.remaining, std::chrono::milliseconds::zero())
-                               : reply.remaining;
-    LEASEHOLD_PROBE2(waiting, name().c_str(), remaining.count());
-    context().tell([&](observer& o) { o.waiting(name(), remaining); });
+    LEASEHOLD_PROBE2(waiting, name().c_str(), reply.remaining.count());
+    context().tell([&](observer& o) { o.waiting(name(), context().reported(reply.remaining)); });
     fail_once(errc::held);
     if (long_wait_)
-        long_wait_->held(remaining);
+        long_wait_->held(context().reported(reply.remaining));
 }
 
 void wait_queue::on_refused(error_code why, const details_ptr& details)

@@ -240,6 +240,13 @@ public:
     /// The capabilities of the store. From any thread.
     [[nodiscard]] const store_traits& traits() const noexcept { return traits_; }
 
+    /// The TTL of another owner's lock, for observers. A lock of a session has none, but it does
+    /// not last forever: zero means unknown.
+    [[nodiscard]] std::chrono::milliseconds reported(std::chrono::milliseconds ttl) const noexcept
+    {
+        return traits_.session && ttl.count() < 0 ? std::chrono::milliseconds::zero() : ttl;
+    }
+
     /// The current partition of the name in the store.
     [[nodiscard]] store_partition partition_of(std::string_view name) const noexcept
     {
