@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_by_another_client_is_not_supported)
     BOOST_TEST(contains(text_of(got), "belongs to another client"), text_of(got));
 }
 
-// What concurrency.Mutex of etcd's Go client does: a key with its lease, in the order of creation.
+// concurrency.Mutex of etcd's Go client has a key with its lease, in the order of creation.
 BOOST_AUTO_TEST_CASE(other_library_waits_in_the_same_queue)
 {
     const std::int64_t go = as_operator.grant(60);
@@ -461,6 +461,12 @@ BOOST_AUTO_TEST_CASE(users_have_the_rights_of_their_roles)
         (first.session.release(leaving("lock", "a:1")).reply.result == released_t::granted_next));
     BOOST_TEST(
         (second.session.acquire(queued_request("lock", "b:1")).reply.result == granted_t::granted));
+
+    // The server forgets the tokens of a user whose password is set.
+    operator_client as_root("etcd://root:r@" + server.address());
+    as_root.ask("auth/user/changepw", R"({"name":"orders","password":"secret"})");
+    BOOST_TEST((first.session.acquire(take("other", "a:2")).reply.result == granted_t::granted));
+    BOOST_TEST(first.session.connected == 1);
 
     const auto rejection = [&](const std::string& of) {
         scene at(of);

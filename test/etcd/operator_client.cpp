@@ -18,6 +18,10 @@ operator_client::operator_client(const std::string& url)
 {
     link_->open(*this);
     run_until(context_, [&] { return open_; }, std::chrono::seconds(30));
+    if (!settings_.user.empty())
+        token_ = read_token(ask("auth/authenticate",
+                                authenticate_request(settings_.user, settings_.password)))
+                     .value();
 }
 
 operator_client::~operator_client()
@@ -35,7 +39,7 @@ void operator_client::on_closed(const trouble& why)
 std::string operator_client::ask(const std::string& target, const std::string& body)
 {
     std::optional<http_reply> got;
-    link_->post(target, body, {}, std::chrono::seconds(10),
+    link_->post(target, body, token_, std::chrono::seconds(10),
                 [&](http_reply to) { got = std::move(to); });
     run_until(context_, [&] { return got.has_value(); }, std::chrono::seconds(30));
     if (got->status != 200)

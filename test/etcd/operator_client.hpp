@@ -40,6 +40,7 @@ private:
     const etcd_config settings_;
     boost::asio::io_context context_;
     std::shared_ptr<etcd_store::http_link> link_;
+    std::string token_;
     bool open_ = false;
 };
 

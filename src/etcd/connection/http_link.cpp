@@ -52,7 +52,7 @@ void http_link::open(http_link_user& user)
 }
 
 void http_link::post(const std::string& target, std::string body, const std::string& token,
-                     std::chrono::milliseconds limit, reply_handler handler, bool last)
+                     std::chrono::milliseconds limit, reply_handler handler)
 {
     current_ = std::make_shared<exchange>();
     exchange& it = *current_;
@@ -66,7 +66,7 @@ void http_link::post(const std::string& target, std::string body, const std::str
     it.request.set(http::field::content_type, "application/json");
     if (!token.empty())
         it.request.set(http::field::authorization, token);
-    it.request.keep_alive(!last);
+    it.request.keep_alive(true);
     it.request.body() = std::move(body);
     it.request.prepare_payload();
 
@@ -130,6 +130,26 @@ void http_link::watch_idle()
             self->close();
             last->on_closed(trouble_here("the server closed the connection"));
         });
+}
+
+void http_link::close_after(const std::string& target, std::string body, const std::string& token,
+                            std::chrono::milliseconds limit)
+{
+    user_ = nullptr;
+    // The link lives as long as its operations, whose handlers it owns.
+    const auto send = [weak = weak_from_this(), target, body = std::move(body), token,
+                       limit](const http_reply& got) {
+        const auto self = weak.lock();
+        if (self && got.failure.empty())
+            self->post(target, body, token, limit, [weak](const http_reply&) {
+                if (const auto last = weak.lock())
+                    last->close();
+            });
+    };
+    if (current_)
+        current_->handler = send;
+    else
+        send({});
 }
 
 void http_link::close() noexcept

@@ -50,12 +50,15 @@ public:
     /// Sends a request. There is no outstanding one. The handler is called once, not inside this
     /// call, and not after `close`. Without a reply, the link has ended.
     /// @param target After "/v3/".
-    /// @param last The server closes the connection after its reply.
     void post(const std::string& target, std::string body, const std::string& token,
-              std::chrono::milliseconds limit, reply_handler handler, bool last = false);
+              std::chrono::milliseconds limit, reply_handler handler);
 
     /// Ends the connection. There are no more calls.
     void close() noexcept;
+
+    /// The same after a last request, which follows the outstanding one.
+    void close_after(const std::string& target, std::string body, const std::string& token,
+                     std::chrono::milliseconds limit);
 
 private:
     struct exchange;

@@ -41,27 +41,14 @@ void session::close()
     if (beat_timer_)
         beat_timer_->cancel();
     const bool was_ready = std::exchange(ready_, false);
-    if (link_ && !(was_ready && lease_id_ != 0)) {
-        link_->close();
-        link_.reset();
-    }
-    else if (link_ && !busy_) {
-        goodbye();
-    }
-    if (strand_)
-        asio::post(strand_, [self = shared_from_this()] { self->fail_all(errc::outcome_unknown); });
-}
-
-/// Revokes the lease, so that its keys are removed at once.
-void session::goodbye()
-{
     const auto last = std::exchange(link_, nullptr);
-    if (last && lease_id_ != 0)
-        last->post(
-            "lease/revoke", lease_request(std::exchange(lease_id_, 0)), token_, goodbye_limit,
-            [last](const http_reply&) { last->close(); }, true);
+    // Without its lease, the keys of the client are removed at once.
+    if (last && was_ready && lease_id_ != 0)
+        last->close_after("lease/revoke", lease_request(lease_id_), token_, goodbye_limit);
     else if (last)
         last->close();
+    if (strand_)
+        asio::post(strand_, [self = shared_from_this()] { self->fail_all(errc::outcome_unknown); });
 }
 
 // The destruction of a handler may call this object.

@@ -85,8 +85,8 @@ public:
     /// @param key Of the client.
     /// @param value Of this key.
     void begin(std::string key, std::string value, reply_handler handler);
-    /// Sends a transaction of the session, which has begun. Those of one turn of the strand are
-    /// executed together, so they must not write the same keys.
+    /// Sends a transaction of the session, which has begun. All transactions of one turn of the
+    /// strand are executed together, so they must not write the same keys.
     void send(transaction what, reply_handler handler);
     /// Renews the session: `until()` grows, if a majority confirms it.
     void renew(reply_handler handler);
@@ -133,7 +133,6 @@ private:
     void authenticate(std::function<void()> then);
     void greet();
     void connected();
-    void goodbye();
     void fail_all(error_code sent);
 
     // One request after the other.

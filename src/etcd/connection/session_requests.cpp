@@ -98,17 +98,19 @@ void session::post(const std::string& target, std::string body, http_handler the
     // Only a user's request may be repeated with another token.
     std::string kept = settings_.user.empty() || again ? std::string() : body;
     link_->post(target, std::move(body), token_, reply_limit(),
-                [self = shared_from_this(), target, kept = std::move(kept), then = std::move(then),
+                [weak = weak_from_this(), target, kept = std::move(kept), then = std::move(then),
                  again](const http_reply& got) {
+                    const auto self = weak.lock();
+                    if (!self || self->user_ == nullptr)
+                        return;
                     self->busy_ = false;
-                    if (self->user_ == nullptr)
-                        return self->goodbye();
                     if (!got.failure.empty())
                         return self->on_closed(trouble_here(got.failure));
                     if (got.status != 200 && !again && !self->settings_.user.empty() &&
                         needs_authentication(read_error(got.status, got.body)))
-                        return self->authenticate(
-                            [self, target, kept, then] { self->post(target, kept, then, true); });
+                        return self->authenticate([to = self.get(), target, kept, then] {
+                            to->post(target, kept, then, true);
+                        });
                     then(got);
                     if (self->user_ != nullptr)
                         self->flush_soon();
@@ -271,7 +273,7 @@ void session::beat()
     });
 }
 
-/// The lease has ended. What was not sent belongs to it, too.
+/// The lease has ended. Requests that were not sent belong to it, too.
 void session::end_session()
 {
     const auto self = shared_from_this();
