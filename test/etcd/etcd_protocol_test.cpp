@@ -147,12 +147,12 @@ BOOST_AUTO_TEST_CASE(json_is_read)
     BOOST_TEST((list[0].integer() == 1 && list[1].integer() == -2));
     BOOST_TEST(list[2]["b"].is_true());
     BOOST_TEST(!list[1].natural());
-    BOOST_TEST((*read)["text"].text() == "\"\\\nA?");
+    BOOST_TEST((*read)["text"].text() == "\"\\\nA\u00e4");
     BOOST_TEST((*read)["none"].integer().value() == 0);
     BOOST_TEST((*read)["missing"]["deeper"].natural().value() == 0u);
     BOOST_TEST((*read)["n"].natural().value() == UINT64_MAX);
     BOOST_TEST(!(*read)["n"].integer());
-    BOOST_TEST(json_string("a\"\\\n") == R"("a\"\\\u000a")");
+    BOOST_TEST(json_string("a\"\\\n") == R"("a\"\\\n")");
 }
 
 BOOST_AUTO_TEST_CASE(malformed_json_is_rejected)
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(malformed_json_is_rejected)
     for (const char* text :
          {"", "{", "}", "[1", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "\"", "\"\\", "\"\\x\"",
           "\"\\u12\"", "\"\n\"", "tru", "nul", "1 2", "[1 2]", "--"})
-        BOOST_TEST((!json::parse(text) || std::string_view(text) == "--"), text);
+        BOOST_TEST(!json::parse(text), text);
     BOOST_TEST(json::parse(std::string(20, '[') + std::string(20, ']')).has_value());
     BOOST_TEST(!json::parse(std::string(100'000, '[')));
 }

@@ -3,227 +3,92 @@
 #include "base/base64.hpp"
 #include "base/url.hpp"
 
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
 namespace leasehold::etcd_store {
-
-/// Reads one text. Each function returns false if the text is malformed.
-class json_reader
-{
-public:
-    explicit json_reader(std::string_view text) noexcept : rest_(text) {}
-
-    bool whole(json& to)
-    {
-        if (!value(to, 0))
-            return false;
-        skip_space();
-        return rest_.empty();
-    }
-
-private:
-    static constexpr int deepest = 32;
-
-    bool value(json& to, int depth)
-    {
-        skip_space();
-        if (rest_.empty() || depth > deepest)
-            return false;
-        switch (rest_.front()) {
-        case '{': return object(to, depth);
-        case '[': return array(to, depth);
-        case '"': to.kind_ = json::kind::string; return string(to.text_);
-        case 't': to.kind_ = json::kind::boolean; return to.true_ = word("true");
-        case 'f': to.kind_ = json::kind::boolean; return word("false");
-        case 'n': return word("null");
-        default: return number(to);
-        }
-    }
-
-    bool object(json& to, int depth)
-    {
-        to.kind_ = json::kind::object;
-        return list('}', [&] {
-            skip_space();
-            to.names_.emplace_back();
-            to.elements_.emplace_back();
-            if (!string(to.names_.back()))
-                return false;
-            skip_space();
-            return take(':') && value(to.elements_.back(), depth + 1);
-        });
-    }
-
-    bool array(json& to, int depth)
-    {
-        to.kind_ = json::kind::array;
-        return list(']', [&] {
-            to.elements_.emplace_back();
-            return value(to.elements_.back(), depth + 1);
-        });
-    }
-
-    /// Elements between commas, from the opening mark to the closing one.
-    template <class Element>
-    bool list(char end, Element element)
-    {
-        rest_.remove_prefix(1);
-        skip_space();
-        if (take(end))
-            return true;
-        while (element()) {
-            skip_space();
-            if (take(end))
-                return true;
-            if (!take(','))
-                return false;
-        }
-        return false;
-    }
-
-    bool string(std::string& to)
-    {
-        if (!take('"'))
-            return false;
-        while (!rest_.empty()) {
-            const char c = rest_.front();
-            rest_.remove_prefix(1);
-            if (c == '"')
-                return true;
-            if (static_cast<unsigned char>(c) < ' ')
-                return false;
-            if (c != '\\')
-                to += c;
-            else if (!escape(to))
-                return false;
-        }
-        return false;
-    }
-
-    bool escape(std::string& to)
-    {
-        constexpr std::string_view marks = "\"\\/bfnrt";
-        constexpr std::string_view meant = "\"\\/\b\f\n\r\t";
-        if (rest_.empty())
-            return false;
-        const char mark = rest_.front();
-        rest_.remove_prefix(1);
-        if (mark == 'u')
-            return unicode(to);
-        const std::size_t at = marks.find(mark);
-        if (at == marks.npos)
-            return false;
-        to += meant[at];
-        return true;
-    }
-
-    /// The gateway escapes only characters of ASCII, and of texts for people.
-    bool unicode(std::string& to)
-    {
-        std::uint32_t code = 0;
-        if (rest_.size() < 4)
-            return false;
-        for (int i = 0; i < 4; ++i) {
-            const char c = rest_.front();
-            const int digit = c >= '0' && c <= '9'   ? c - '0'
-                              : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                              : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                                     : -1;
-            if (digit < 0)
-                return false;
-            code = code * 16 + static_cast<std::uint32_t>(digit);
-            rest_.remove_prefix(1);
-        }
-        to += code < 0x80 ? static_cast<char>(code) : '?';
-        return true;
-    }
-
-    bool number(json& to)
-    {
-        to.kind_ = json::kind::number;
-        const std::size_t size = std::min(rest_.find_first_not_of("+-.0123456789eE"), rest_.size());
-        to.text_ = rest_.substr(0, size);
-        rest_.remove_prefix(size);
-        return size != 0;
-    }
-
-    bool word(std::string_view expected)
-    {
-        if (!rest_.starts_with(expected))
-            return false;
-        rest_.remove_prefix(expected.size());
-        return true;
-    }
-
-    bool take(char expected)
-    {
-        if (rest_.empty() || rest_.front() != expected)
-            return false;
-        rest_.remove_prefix(1);
-        return true;
-    }
-
-    void skip_space()
-    {
-        rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
-    }
-
-    std::string_view rest_;
-};
 
 std::optional<json> json::parse(std::string_view text)
 {
-    json result;
-    if (!json_reader(text).whole(result))
+    boost::json::parse_options options;
+    options.max_depth = 32;
+    options.allow_invalid_utf8 = true; // a text of the server may quote any bytes
+    boost::system::error_code failed;
+    auto read = boost::json::parse(text, failed, {}, options);
+    if (failed)
         return std::nullopt;
-    return result;
+    return json(std::make_shared<boost::json::value>(std::move(read)));
 }
 
-const json& json::operator[](std::string_view name) const noexcept
+json::kind json::type() const noexcept
 {
-    static const json none;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-        if (names_[i] == name)
-            return elements_[i];
+    return at_ ? at_->kind() : kind::null;
+}
+
+json json::operator[](std::string_view name) const noexcept
+{
+    const auto* const members = at_ ? at_->if_object() : nullptr;
+    const auto* const found = members != nullptr ? members->if_contains(name) : nullptr;
+    return json(pointer(at_, found));
+}
+
+std::vector<json> json::elements() const
+{
+    std::vector<json> all;
+    if (const auto* const array = at_ ? at_->if_array() : nullptr) {
+        all.reserve(array->size());
+        for (const boost::json::value& each : *array)
+            all.push_back(json(pointer(at_, &each)));
     }
-    return none;
+    return all;
+}
+
+std::string json::text() const
+{
+    const auto* const string = at_ ? at_->if_string() : nullptr;
+    return string != nullptr ? std::string(*string) : std::string();
+}
+
+bool json::is_true() const noexcept
+{
+    return type() == kind::bool_ && at_->get_bool();
+}
+
+template <class Number>
+std::optional<Number> json::number() const noexcept
+{
+    Number value = 0;
+    if (type() == kind::null)
+        return value;
+    if (const auto* const string = at_->if_string())
+        return detail::read_number(std::string_view(*string), value) ? std::optional(value)
+                                                                     : std::nullopt;
+    const auto exact = at_->try_to_number<Number>();
+    return exact ? std::optional(*exact) : std::nullopt;
 }
 
 std::optional<std::int64_t> json::integer() const noexcept
 {
-    std::int64_t value = 0;
-    if (kind_ != kind::null && !detail::read_number(text_, value))
-        return std::nullopt;
-    return value;
+    return number<std::int64_t>();
 }
 
 std::optional<std::uint64_t> json::natural() const noexcept
 {
-    std::uint64_t value = 0;
-    if (kind_ != kind::null && !detail::read_number(text_, value))
-        return std::nullopt;
-    return value;
+    return number<std::uint64_t>();
 }
 
 std::optional<std::string> json::bytes() const
 {
-    if (kind_ == kind::null)
+    if (type() == kind::null)
         return std::string();
-    return kind_ == kind::string ? detail::decode_base64(text_) : std::nullopt;
+    const auto* const string = at_->if_string();
+    return string != nullptr ? detail::decode_base64(*string) : std::nullopt;
 }
 
 std::string json_string(std::string_view text)
 {
-    std::string result = "\"";
-    for (const char c : text) {
-        constexpr char digits[] = "0123456789abcdef";
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\')
-            result.append({'\\', c});
-        else if (byte < ' ')
-            result.append({'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]});
-        else
-            result += c;
-    }
-    return result += '"';
+    return boost::json::serialize(text);
 }
 
 } // namespace leasehold::etcd_store

@@ -3,44 +3,40 @@
 
 #include <leasehold/detail/export.hpp>
 
-#include <cstddef>
+#include <boost/json/fwd.hpp>
+#include <boost/json/kind.hpp>
+
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-// JSON, as far as etcd's gateway needs it. Boost.JSON is not used because it must be compiled, and
-// an application may compile it too.
 namespace leasehold::etcd_store {
 
-/// A value of a JSON text.
+/// A value of a JSON text, as etcd's gateway writes it. Copies share the text's values.
 class LEASEHOLD_ETCD_EXPORT json
 {
 public:
-    enum class kind : std::uint8_t
-    {
-        null,
-        boolean,
-        number, ///< Kept as its text: 64 bits do not fit into a double.
-        string,
-        array,
-        object,
-    };
+    using kind = boost::json::kind;
+
+    /// Null.
+    json() = default;
 
     /// Nothing: the text is malformed, or is nested too deeply.
     [[nodiscard]] static std::optional<json> parse(std::string_view text);
 
-    [[nodiscard]] kind type() const noexcept { return kind_; }
+    [[nodiscard]] kind type() const noexcept;
 
     /// The member of an object. A missing member is null, as the gateway leaves out zeros.
-    [[nodiscard]] const json& operator[](std::string_view name) const noexcept;
+    [[nodiscard]] json operator[](std::string_view name) const noexcept;
     /// The elements of an array. Empty: it is no array.
-    [[nodiscard]] const std::vector<json>& elements() const noexcept { return elements_; }
-    /// The text of a string or of a number. Empty: it is another value.
-    [[nodiscard]] const std::string& text() const noexcept { return text_; }
-    [[nodiscard]] bool is_true() const noexcept { return kind_ == kind::boolean && true_; }
+    [[nodiscard]] std::vector<json> elements() const;
+    /// The text of a string. Empty: it is another value.
+    [[nodiscard]] std::string text() const;
+    [[nodiscard]] bool is_true() const noexcept;
 
     /// An integer, which the gateway writes as a string, or as a number if it has 32 bits. Zero:
     /// the value is null. Nothing: it is no integer of this type.
@@ -50,16 +46,17 @@ public:
     [[nodiscard]] std::optional<std::string> bytes() const;
 
 private:
-    friend class json_reader;
+    using pointer = std::shared_ptr<const boost::json::value>;
 
-    kind kind_ = kind::null;
-    bool true_ = false;
-    std::string text_;
-    std::vector<std::string> names_; ///< Of the members, whose values are the elements.
-    std::vector<json> elements_;
+    explicit json(pointer at) noexcept : at_(std::move(at)) {}
+
+    template <class Number>
+    [[nodiscard]] std::optional<Number> number() const noexcept;
+
+    pointer at_; ///< Null: the value is null.
 };
 
-/// The text as a JSON string, with its quotes. Bytes that are not ASCII stay.
+/// The text as a JSON string, with its quotes.
 [[nodiscard]] std::string json_string(std::string_view text);
 
 } // namespace leasehold::etcd_store
