@@ -59,11 +59,13 @@ foreach(store IN LISTS stores)
     set(with_store ${CMAKE_CURRENT_SOURCE_DIR}/with_${store})
     leasehold_example_test(example_${store}_stock ${with_store} $<TARGET_FILE:example_stock>
         --stock 150 --processes 3 --coroutines 4 --lease-ms 500 --kill-one)
+    leasehold_example_test(example_${store}_stock_unsafe
+        ${with_store} $<TARGET_FILE:example_stock> --stock 20 --processes 3 --coroutines 4 --unsafe)
     leasehold_example_test(example_${store}_late_write
         ${with_store} $<TARGET_FILE:example_late_write>)
     # Without the server they are skipped.
-    set_tests_properties(example_${store}_stock example_${store}_late_write PROPERTIES
-        SKIP_REGULAR_EXPRESSION "is not installed")
+    set_tests_properties(example_${store}_stock example_${store}_stock_unsafe
+        example_${store}_late_write PROPERTIES SKIP_REGULAR_EXPRESSION "is not installed")
 endforeach()
 foreach(topology sentinel cluster redlock)
     leasehold_example_test(example_topology_${topology}

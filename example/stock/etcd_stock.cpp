@@ -70,16 +70,13 @@ public:
     etcd_stock(asio::io_context& context, const std::string& url, const std::string& key)
         : where_(leasehold::etcd_config(url).addresses.front()),
           key_(encoded("example_stock/" + key)),
-          socket_(context)
+          context_(context)
     {}
 
     asio::awaitable<void> connect() override
     {
-        asio::ip::tcp::resolver resolver(socket_.get_executor());
-        const auto found = co_await resolver.async_resolve(where_.host, std::to_string(where_.port),
-                                                           asio::use_awaitable);
-        co_await asio::async_connect(socket_, found, asio::use_awaitable);
-        socket_.set_option(asio::ip::tcp::no_delay(true));
+        asio::ip::tcp::socket first = co_await take();
+        idle_.push_back(std::move(first));
     }
 
     asio::awaitable<void> open(int stock) override
@@ -130,13 +127,26 @@ public:
         static_cast<void>(removed);
     }
 
-    void close() override
-    {
-        boost::system::error_code ignored;
-        socket_.close(ignored);
-    }
+    void close() override { idle_.clear(); }
 
 private:
+    /// A connection has one request at a time.
+    asio::awaitable<asio::ip::tcp::socket> take()
+    {
+        if (!idle_.empty()) {
+            asio::ip::tcp::socket last = std::move(idle_.back());
+            idle_.pop_back();
+            co_return last;
+        }
+        asio::ip::tcp::resolver resolver(context_);
+        const auto found = co_await resolver.async_resolve(where_.host, std::to_string(where_.port),
+                                                           asio::use_awaitable);
+        asio::ip::tcp::socket made(context_);
+        co_await asio::async_connect(made, found, asio::use_awaitable);
+        made.set_option(asio::ip::tcp::no_delay(true));
+        co_return made;
+    }
+
     /// @param target After "/v3/".
     asio::awaitable<json::object> post(std::string target, json::object body)
     {
@@ -144,9 +154,12 @@ private:
         request.set(http::field::host, where_.host);
         request.body() = json::serialize(body);
         request.prepare_payload();
-        co_await http::async_write(socket_, request, asio::use_awaitable);
+        asio::ip::tcp::socket connection = co_await take();
+        co_await http::async_write(connection, request, asio::use_awaitable);
+        boost::beast::flat_buffer buffer;
         http::response<http::string_body> response;
-        co_await http::async_read(socket_, buffer_, response, asio::use_awaitable);
+        co_await http::async_read(connection, buffer, response, asio::use_awaitable);
+        idle_.push_back(std::move(connection));
         if (response.result() != http::status::ok)
             throw std::runtime_error("etcd: " + response.body());
         co_return json::parse(response.body()).as_object();
@@ -183,8 +196,8 @@ private:
 
     const leasehold::etcd_config::address where_;
     const std::string key_;
-    asio::ip::tcp::socket socket_;
-    boost::beast::flat_buffer buffer_;
+    asio::io_context& context_;
+    std::vector<asio::ip::tcp::socket> idle_;
 };
 
 } // namespace
