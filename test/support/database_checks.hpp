@@ -120,7 +120,7 @@ void check_killed_server(store_scene& at, Server& server)
     BOOST_TEST((at.session.renew(one).reply.results.at(0) == renewal_result::renewed));
 }
 
-/// A server that stands still ends requests and the wait for grants. Both go on afterwards.
+/// While a server is paused, requests and the wait for grants fail. Both work again afterwards.
 /// @return The error of a request meanwhile.
 template <class Server>
 error_code check_paused_server(store_scene& holds, Server& server)

@@ -190,14 +190,14 @@ BOOST_AUTO_TEST_CASE(server_that_requires_a_client_certificate_rejects_other_cli
     const temporary_directory files;
     const certificate own(files, "server", "DNS:localhost");
     const certificate client(files, "client", "DNS:client");
-    const certificate stranger(files, "stranger", "DNS:client");
+    const certificate untrusted(files, "untrusted", "DNS:client");
     const zookeeper_with_tls server(own, client, "need");
-    const auto with = [](const certificate& shown) {
-        return "&cert=" + shown.text + "&key=" + shown.key;
+    const auto with = [](const certificate& sent) {
+        return "&cert=" + sent.text + "&key=" + sent.key;
     };
     const std::string trusting = "ca=" + own.text;
     check_acquire(server.url("localhost", trusting + with(client)));
-    for (const std::string& shown : {std::string(), with(stranger)})
-        check_refusal(server.url("localhost", trusting + shown),
+    for (const std::string& rejected : {std::string(), with(untrusted)})
+        check_refusal(server.url("localhost", trusting + rejected),
                       "the server rejects the client's certificate, or requires one");
 }

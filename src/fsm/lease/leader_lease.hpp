@@ -7,11 +7,11 @@ namespace leasehold::fsm {
 
 /// The time until which a lease of etcd lives in any case. Decides only: it performs no I/O.
 ///
-/// The leader ends a lease that nobody has kept alive for its TTL. A keep-alive is not confirmed by
-/// a majority, so a leader that was deposed still answers it, while the count of the new leader
-/// goes on from its election. A reply to a linearizable request names the member that answered, and
-/// the term of the last entry that this member has applied. So a keep-alive counts only between two
-/// such replies with the same member and term:
+/// The leader ends a lease without a keep-alive for its TTL. A keep-alive is not confirmed by a
+/// majority, so a leader that was deposed still answers it, while the count of the new leader
+/// continues from its election. A reply to a linearizable request contains the id of the member
+/// that sent it, and the term of the last entry that this member has applied. So a keep-alive
+/// counts only between two such replies with the same member and term:
 ///  1. The first was received before the keep-alive was sent. So the leader of this term was
 ///     elected before, and the member forwards the keep-alive to it or to a later one.
 ///  2. The second is to a request that was sent after the answer to the keep-alive. So a majority
