@@ -39,7 +39,10 @@ public:
     }
 
     /// The session timeout that the server grants, after an answer.
-    [[nodiscard]] std::chrono::milliseconds timeout() const noexcept { return session_->timeout(); }
+    [[nodiscard]] std::chrono::milliseconds timeout() const noexcept
+    {
+        return session_->lifetime();
+    }
     /// The address of the server.
     [[nodiscard]] std::string server() const { return session_->server(); }
 

@@ -99,7 +99,7 @@ public:
     [[nodiscard]] std::int64_t lease() const noexcept { return lease_id_; }
     /// The session lives at least until then.
     [[nodiscard]] clock::time_point until() const noexcept { return lease_.until(); }
-    [[nodiscard]] std::chrono::milliseconds ttl() const noexcept { return ttl_; }
+    [[nodiscard]] std::chrono::milliseconds lifetime() const noexcept { return ttl_; }
     /// The server, for logs.
     [[nodiscard]] std::string server() const;
     [[nodiscard]] const etcd_config::address& address() const noexcept

@@ -17,10 +17,10 @@ class acquire_operation final : public operation_of_name
 public:
     acquire_operation(const std::shared_ptr<store_state>& state, const acquire_request& asked,
                       store::acquire_handler handler)
-        : operation_of_name(state, lock_prefix(state->settings().root, asked.name)),
+        : operation_of(state, lock_prefix(state->settings().root, asked.name)),
           name_(asked.name),
           owner_(asked.owner),
-          key_(owner_key(prefix, asked.owner)),
+          key_(owner_key(place, asked.owner)),
           handler_(std::move(handler)),
           lease_(asked.lease),
           sent_(clock::now()),
@@ -69,18 +69,18 @@ private:
         ++attempts_;
         was_doubtful_ = state_->find(key_) != nullptr;
         contender& of = was_doubtful_ ? *state_->find(key_)
-                                      : state_->insert(contender(name_, owner_, prefix));
+                                      : state_->insert(contender(name_, owner_, place));
         of.doubtful = true;
         transaction what;
         if (waits_) {
             what.conditions = created_at(key_, 0);
-            what.success = both(keys_before(prefix, 0, longest_view), state_->put_of(of));
+            what.success = both(keys_before(place, 0, longest_view), state_->put_of(of));
             what.failure = get_key(key_);
         }
         else {
-            what.conditions = none_exists(prefix);
+            what.conditions = none_exists(place);
             what.success = state_->put_of(of);
-            what.failure = both(get_key(key_), first_key(prefix));
+            what.failure = both(get_key(key_), first_key(place));
         }
         state_->to().send(std::move(what),
                           [this, self = shared_from_this()](const reply& got) { joined(got); });
@@ -229,11 +229,11 @@ class enter_operation final : public operation_of_name
 public:
     enter_operation(const std::shared_ptr<store_state>& state, const acquire_request& asked,
                     store::acquire_handler handler)
-        : operation_of_name(state, lock_prefix(state->settings().root, asked.name)),
+        : operation_of(state, lock_prefix(state->settings().root, asked.name)),
           name_(asked.name),
           owner_(asked.owner),
           entry_(asked.entry),
-          key_(owner_key(prefix, asked.owner)),
+          key_(owner_key(place, asked.owner)),
           handler_(std::move(handler)),
           lease_(asked.lease),
           sent_(clock::now())
@@ -287,7 +287,7 @@ private:
     /// The owner may be another client's.
     void look()
     {
-        state_->to().send({.conditions = {}, .success = first_key(prefix), .failure = {}},
+        state_->to().send({.conditions = {}, .success = first_key(place), .failure = {}},
                           [this, self = shared_from_this()](const reply& got) {
                               if (!got.good())
                                   return state_->finish_failed(self, got, name_);

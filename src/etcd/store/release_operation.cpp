@@ -17,16 +17,16 @@ class release_operation final : public operation_of_name
 public:
     release_operation(const std::shared_ptr<store_state>& state, const release_request& asked,
                       store::release_handler handler)
-        : operation_of_name(state, lock_prefix(state->settings().root, asked.name)),
+        : operation_of(state, lock_prefix(state->settings().root, asked.name)),
           name_(asked.name),
           entry_(asked.entry),
-          key_(owner_key(prefix, asked.owner)),
+          key_(owner_key(place, asked.owner)),
           handler_(std::move(handler)),
           sent_(clock::now())
     {
         reply_.receivers_known = false;
         if (asked.next != nullptr && asked.next->budget.count() > 0)
-            next_.emplace(*asked.next, prefix);
+            next_.emplace(*asked.next, place);
     }
 
     void start() override
@@ -86,18 +86,18 @@ private:
         created_ = of.created;
         transaction what;
         if (next_) {
-            contender joins(name_, next_->owner, prefix);
+            contender joins(name_, next_->owner, place);
             joins.doubtful = true;
             const std::string put = state_->put_of(state_->insert(std::move(joins)));
-            const std::string left = keys_before(prefix, 0, longest_view);
+            const std::string left = keys_before(place, 0, longest_view);
             what.conditions = both(created_at(key_, created_),
-                                   none_created_before(prefix, created_));
+                                   none_created_before(place, created_));
             what.success = both(delete_key(key_), both(left, put));
             what.failure = both(delete_key(key_), left);
         }
         else {
             what.conditions = created_at(key_, created_);
-            what.success = both(delete_key(key_), first_key(prefix));
+            what.success = both(delete_key(key_), first_key(place));
         }
         state_->to().send(std::move(what),
                           [this, self = shared_from_this()](const reply& got) { removed(got); });

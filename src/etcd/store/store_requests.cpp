@@ -17,7 +17,7 @@ class poll_operation final : public operation_of_name
 {
 public:
     poll_operation(const std::shared_ptr<store_state>& state, const contender& of)
-        : operation_of_name(state, of.prefix), key_(of.key)
+        : operation_of(state, of.prefix), key_(of.key)
     {}
 
     void start() override
@@ -109,29 +109,9 @@ void store_state::watch_before(contender& of, const queue_view& queue, std::uint
     watches_.emplace(of.before_watch, of.key);
 }
 
-milliseconds store_state::left_from(clock::time_point sent) const noexcept
-{
-    return std::chrono::floor<milliseconds>(session_->until() - sent);
-}
-
-bool store_state::is_short(milliseconds lease) const noexcept
-{
-    return left_from(clock::now()) < std::min(lease, session_->ttl() / 2);
-}
-
 void store_state::poll(const contender& of)
 {
     add(std::make_shared<poll_operation>(shared_from_this(), of));
-}
-
-void store_state::notify_grant(const contender& to)
-{
-    if (listener_ == nullptr)
-        return;
-    // The confirmation needs the time.
-    if (is_short(session_->ttl()) && session_->ready())
-        touch([](const reply&) {});
-    listener_->on_grant(std::string(to.name), std::string(to.owner));
 }
 
 // Renewals
@@ -213,7 +193,7 @@ void store_state::finish_renewal(const std::shared_ptr<renewal_batch>& batch, co
         return;
     renew_reply made;
     if (!batch->failed.good()) {
-        made.details = details_of(batch->failed, {});
+        made.details = details_of_reply(batch->failed, {});
         return std::move(batch->handler)(batch->failed.failed, std::move(made));
     }
     for (std::size_t i = 0; i < batch->keys.size(); ++i) {

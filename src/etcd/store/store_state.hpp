@@ -2,15 +2,11 @@
 #define LEASEHOLD_SRC_ETCD_STORE_STORE_STATE_HPP
 
 #include "base/name_map.hpp"
-#include "base/outage.hpp"
-#include "core/async/context_lifetime.hpp"
-#include "core/async/context_poster.hpp"
 #include "etcd/connection/session.hpp"
 #include "etcd/connection/watcher.hpp"
 #include "etcd/store/contender.hpp"
-#include "etcd/store/operation.hpp"
+#include "session_store/state_of.hpp"
 
-#include <leasehold/client_info.hpp>
 #include <leasehold/etcd_config.hpp>
 #include <leasehold/store.hpp>
 
@@ -19,7 +15,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -33,40 +28,22 @@ namespace leasehold::etcd_store {
 /// The keys before an owner's, the last one first. Empty: it is the first.
 using queue_view = std::vector<key_value>;
 
+using session_store::details_ptr;
+
+class store_state;
+using operation_of_name = session_store::operation_of<store_state>;
+
 /// The owners of one session, and what their operations share. All on the strand.
-class store_state final : public session_user,
-                          public watcher_user,
-                          public detail::context_observer,
-                          public std::enable_shared_from_this<store_state>
+class store_state final : public session_store::state_of<store_state>,
+                          public session_user,
+                          public watcher_user
 {
 public:
     explicit store_state(const etcd_config& settings);
 
-    void open(const asio::any_io_executor& strand, store_listener& listener);
-    void close() noexcept;
-
-    /// @name The operations
-    /// @{
-
-    /// Starts it, or queues it behind the others of its name.
-    void add(std::shared_ptr<operation_of_name> op);
-    /// The operation has ended. Its handler is called soon.
-    void finish(const std::shared_ptr<operation_of_name>& op, error_code code,
-                const details_ptr& details = {});
     /// As `finish`, with an error of the server or of the connection.
     void finish_failed(const std::shared_ptr<operation_of_name>& op, const reply& why,
                        std::string_view name);
-    /// As `finish_failed`, with an error that this library has found.
-    void finish_refused(const std::shared_ptr<operation_of_name>& op, error_code code,
-                        const char* text, std::string_view name);
-    /// Calls a function soon, while the context lives.
-    template <class Function>
-    void post(Function function)
-    {
-        if (poster_)
-            poster_->post(std::move(function));
-    }
-    /// @}
 
     /// @name The owners
     /// @{
@@ -94,30 +71,17 @@ public:
     void watch_before(contender& of, const queue_view& queue, std::uint64_t revision);
     /// Has a majority confirm how long the session lives.
     void touch(std::function<void(const reply&)> then) { session_->renew(std::move(then)); }
-    /// The end of the session, from a time on.
-    [[nodiscard]] std::chrono::milliseconds left_from(clock::time_point sent) const noexcept;
-    /// Whether a lease should begin with a renewal of the session.
-    [[nodiscard]] bool is_short(std::chrono::milliseconds lease) const noexcept;
     /// A waiter may miss its grant.
     [[nodiscard]] bool is_deaf() const noexcept { return !watcher_->is_open(); }
     /// @}
 
-    /// A waiter has become the first.
-    void notify_grant(const contender& to);
     void renew(std::span<const renewal> renewals, store::renew_handler handler);
     void describe(std::string_view holder, store::describe_handler handler);
 
     [[nodiscard]] const etcd_config& settings() const noexcept { return settings_; }
-    [[nodiscard]] const client_info& info() const noexcept { return info_; }
-    /// Why there is no connection.
-    [[nodiscard]] error_code down() const noexcept
-    {
-        return listener_ != nullptr ? outage_.code() : errc::store_unavailable;
-    }
-    [[nodiscard]] bool ready() const noexcept { return listener_ != nullptr && session_->ready(); }
 
 private:
-    using lane = std::deque<std::shared_ptr<operation_of_name>>;
+    friend session_store::state_of<store_state>;
     struct renewal_batch;
 
     void on_connected() override;
@@ -128,32 +92,21 @@ private:
     void on_watch_late(std::int64_t watch) override;
     void on_watch_end(std::int64_t watch) override;
     void on_watching() override;
-    void on_context_end() noexcept override;
+    void open_connection(const asio::any_io_executor& strand);
+    void close_connection();
+    void drop_connection() noexcept;
 
-    void run(const std::string& prefix);
-    void end(const std::shared_ptr<operation_of_name>& op, error_code code,
-             const details_ptr& details);
     void poll(const contender& of);
     void check_own(const std::shared_ptr<renewal_batch>& batch, const contender& of);
     void finish_renewal(const std::shared_ptr<renewal_batch>& batch, const reply& got);
     void end_watch(std::int64_t& watch);
-    [[nodiscard]] details_ptr details_of(const reply& why, std::string_view name) const;
+    [[nodiscard]] details_ptr details_of_reply(const reply& why, std::string_view name) const;
 
     const etcd_config settings_;
     const std::shared_ptr<session> session_;
     const std::shared_ptr<watcher> watcher_;
-    const client_info info_;
-    const std::string info_text_;
-    std::shared_ptr<detail::context_poster> poster_;
-    store_listener* listener_ = nullptr;
     detail::name_map<contender> contenders_;      ///< By their keys.
-    detail::name_map<lane> lanes_;                ///< By the prefix of the lock.
     std::map<std::int64_t, std::string> watches_; ///< The keys of the owners that wait for them.
-    bool ended_ = false;                          ///< The context has ended.
-    bool starting_ = false;                       ///< Inside a call of the user.
-    bool closed_ = false;
-
-    detail::outage outage_;
 };
 
 /// The details of a lock that is held.

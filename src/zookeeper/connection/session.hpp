@@ -84,7 +84,7 @@ public:
     [[nodiscard]] std::int64_t id() const noexcept { return id_; }
     /// The session lives at least until then.
     [[nodiscard]] clock::time_point until() const noexcept { return lease_.until(); }
-    [[nodiscard]] std::chrono::milliseconds timeout() const noexcept { return timeout_; }
+    [[nodiscard]] std::chrono::milliseconds lifetime() const noexcept { return timeout_; }
     /// The address of the server, for logs.
     [[nodiscard]] std::string server() const;
 

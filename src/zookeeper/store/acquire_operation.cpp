@@ -20,11 +20,11 @@ class acquire_operation final : public operation_of_name
 public:
     acquire_operation(const std::shared_ptr<store_state>& state, const acquire_request& asked,
                       store::acquire_handler handler)
-        : operation_of_name(state, lock_node(state->settings().root, asked.name)),
+        : operation_of(state, lock_node(state->settings().root, asked.name)),
           name_(asked.name),
           owner_(asked.owner),
           prefix_(child_prefix(asked.owner, {})),
-          key_(folder + '/' + prefix_),
+          key_(place + '/' + prefix_),
           handler_(std::move(handler)),
           lease_(asked.lease),
           sent_(clock::now()),
@@ -77,8 +77,8 @@ private:
     {
         ++attempts_;
         if (with_folder)
-            cause_of_ = state_->make_folder(folder);
-        contender added{.name = name_, .owner = owner_, .folder = folder, .prefix = prefix_};
+            cause_of_ = state_->make_folder(place);
+        contender added{.name = name_, .owner = owner_, .folder = place, .prefix = prefix_};
         added.doubtful = true;
         const contender& of = state_->insert(std::move(added));
         state_->to().send(state_->child_of(of, node_kind::ephemeral_sequential, prefix_),
@@ -106,7 +106,7 @@ private:
 
     void look()
     {
-        state_->look(folder,
+        state_->look(place,
                      [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
                          if (failed_.error == no_node && attempts_ == 1 && got.good()) {
                              failed_ = {};
@@ -141,7 +141,7 @@ private:
             return withdraw({});
         reply_.queued = true;
         reply_.position = queue.position(of->number);
-        state_->watch_before(key_, folder + '/' + queue.before(of->number).name,
+        state_->watch_before(key_, place + '/' + queue.before(of->number).name,
                              [this, self = shared_from_this()](const reply& got) {
                                  if (got.error == no_node)
                                      return look(); // it has gone meanwhile
@@ -218,11 +218,11 @@ class enter_operation final : public operation_of_name
 public:
     enter_operation(const std::shared_ptr<store_state>& state, const acquire_request& asked,
                     store::acquire_handler handler)
-        : operation_of_name(state, lock_node(state->settings().root, asked.name)),
+        : operation_of(state, lock_node(state->settings().root, asked.name)),
           name_(asked.name),
           owner_(asked.owner),
           prefix_(child_prefix(asked.owner, asked.entry)),
-          key_(folder + '/' + prefix_),
+          key_(place + '/' + prefix_),
           handler_(std::move(handler)),
           lease_(asked.lease),
           sent_(clock::now())
@@ -260,7 +260,7 @@ public:
 private:
     void look()
     {
-        state_->look(folder,
+        state_->look(place,
                      [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
                          if (!got.good())
                              return state_->finish_failed(self, got, name_);
@@ -288,12 +288,12 @@ private:
             return finish();
         }
         const std::size_t end = held->name.rfind("-lock-") + 6;
-        contender added{.name = name_, .owner = owner_, .folder = folder, .prefix = prefix_};
+        contender added{.name = name_, .owner = owner_, .folder = place, .prefix = prefix_};
         added.child = prefix_ + held->name.substr(end);
         added.number = held->number;
         added.doubtful = true;
         const contender& of = state_->insert(std::move(added));
-        state_->to().send(all_of({check_node(folder + '/' + held->name),
+        state_->to().send(all_of({check_node(place + '/' + held->name),
                                   state_->child_of(of, node_kind::ephemeral, of.child)}),
                           [this, self = shared_from_this()](const reply& got) { created(got); });
     }

@@ -17,15 +17,15 @@ class release_operation final : public operation_of_name
 public:
     release_operation(const std::shared_ptr<store_state>& state, const release_request& asked,
                       store::release_handler handler)
-        : operation_of_name(state, lock_node(state->settings().root, asked.name)),
+        : operation_of(state, lock_node(state->settings().root, asked.name)),
           name_(asked.name),
-          key_(folder + '/' + child_prefix(asked.owner, asked.entry)),
+          key_(place + '/' + child_prefix(asked.owner, asked.entry)),
           handler_(std::move(handler)),
           sent_(clock::now())
     {
         reply_.receivers_known = false;
         if (asked.next != nullptr && asked.next->budget.count() > 0)
-            next_.emplace(*asked.next, folder);
+            next_.emplace(*asked.next, place);
     }
 
     void start() override
@@ -99,7 +99,7 @@ private:
         const std::string path = of.path();
         if (next_ && state_->find(next_->key) == nullptr) {
             contender added{
-                .name = name_, .owner = next_->owner, .folder = folder, .prefix = next_->prefix};
+                .name = name_, .owner = next_->owner, .folder = place, .prefix = next_->prefix};
             added.doubtful = true;
             const contender& joins = state_->insert(std::move(added));
             state_->to().send(
@@ -108,7 +108,7 @@ private:
         }
         state_->to().send(remove_node(path),
                           [this, self = shared_from_this()](const reply& got) { removed(got); });
-        state_->look(folder,
+        state_->look(place,
                      [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
                          if (!failed_.good() && failed_.error != no_node)
                              return state_->finish_failed(self, failed_, name_);
@@ -192,11 +192,11 @@ private:
         said.queued = true;
         said.position = queue.position(joins->number);
         said.details = holder_of(queue, next_->needs_holder);
-        state_->watch_before(next_->key, folder + '/' + queue.before(joins->number).name,
+        state_->watch_before(next_->key, place + '/' + queue.before(joins->number).name,
                              [this, self = shared_from_this()](const reply& got) {
                                  if (got.error == no_node)
                                      return state_->look(
-                                         folder,
+                                         place,
                                          [this, self](const reply& seen, const queue_view& now) {
                                              if (!seen.good())
                                                  return state_->finish_failed(self, seen, name_);

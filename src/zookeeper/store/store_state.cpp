@@ -2,13 +2,8 @@
 
 #include "base/info_text.hpp"
 #include "base/process_text.hpp"
-#include "base/this_process.hpp"
-
-#include <boost/asio/query.hpp>
 
 #include <algorithm>
-#include <new>
-#include <set>
 #include <utility>
 
 namespace leasehold::zookeeper_store {
@@ -21,7 +16,7 @@ class poll_operation final : public operation_of_name
 {
 public:
     poll_operation(const std::shared_ptr<store_state>& state, const contender& of)
-        : operation_of_name(state, of.folder), key_(of.key())
+        : operation_of(state, of.folder), key_(of.key())
     {}
 
     void start() override
@@ -29,7 +24,7 @@ public:
         const contender* const of = state_->find(key_);
         if (of == nullptr || of->doubtful || of->leaving || of->holds)
             return finish();
-        state_->look(folder,
+        state_->look(place,
                      [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
                          contender* const found = state_->find(key_);
                          if (!got.good() || found == nullptr)
@@ -43,7 +38,7 @@ public:
                              granted_ = true;
                              return finish();
                          }
-                         state_->watch_before(key_, folder + '/' + queue.before(found->number).name,
+                         state_->watch_before(key_, place + '/' + queue.before(found->number).name,
                                               [this, self](const reply& watching) {
                                                   if (watching.error == no_node)
                                                       start();
@@ -75,102 +70,24 @@ struct renewal_batch
 } // namespace
 
 store_state::store_state(const zookeeper_config& settings)
-    : settings_(settings),
-      session_(std::make_shared<session>(settings)),
-      info_(settings.client_info ? detail::this_process() : client_info()),
-      info_text_(info_.empty() ? std::string() : detail::text_of(info_))
+    : state_of(settings.client_info),
+      settings_(settings),
+      session_(std::make_shared<session>(settings))
 {}
 
-void store_state::open(const asio::any_io_executor& strand, store_listener& listener)
+void store_state::open_connection(const asio::any_io_executor& strand)
 {
-    poster_ = detail::context_poster::make(strand);
-    asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
-        .add(shared_from_this());
-    listener_ = &listener;
     session_->open(strand, *this);
 }
 
-void store_state::close() noexcept
+void store_state::close_connection()
 {
-    if (std::exchange(closed_, true))
-        return;
-    listener_ = nullptr;
-    try {
-        session_->close();
-    }
-    catch (const std::bad_alloc&) {
-        on_context_end();
-    }
+    session_->close();
 }
 
-// The destruction of a handler may call this object.
-void store_state::on_context_end() noexcept
+void store_state::drop_connection() noexcept
 {
-    closed_ = true;
-    listener_ = nullptr;
-    ended_ = true;
     session_->drop();
-    const auto lanes = std::exchange(lanes_, {});
-}
-
-// The operations
-
-void store_state::add(std::shared_ptr<operation_of_name> op)
-{
-    if (ended_)
-        return; // no executor could run its handler
-    lane& queue = lanes_.try_emplace(op->folder).first->second;
-    queue.push_back(op);
-    if (queue.size() > 1)
-        return;
-    const bool outer = std::exchange(starting_, true);
-    run(op->folder);
-    starting_ = outer;
-}
-
-/// Starts the first operation of the name.
-void store_state::run(const std::string& folder)
-{
-    const auto found = lanes_.find(folder);
-    if (found == lanes_.end())
-        return;
-    const auto op = found->second.front();
-    if (ready())
-        op->start();
-    else
-        finish(op, down(), outage_.details());
-}
-
-void store_state::finish(const std::shared_ptr<operation_of_name>& op, error_code code,
-                         const details_ptr& details)
-{
-    if (!starting_)
-        return end(op, code, details);
-    post([self = shared_from_this(), op, code, details] { self->end(op, code, details); });
-}
-
-void store_state::end(const std::shared_ptr<operation_of_name>& op, error_code code,
-                      const details_ptr& details)
-{
-    const auto self = shared_from_this();
-    // Those that the handler adds go behind the ones that wait already.
-    op->complete(code, details);
-    const auto found = lanes_.find(op->folder);
-    if (found == lanes_.end() || found->second.empty() || found->second.front() != op)
-        return; // the context has ended
-    found->second.pop_front();
-    if (found->second.empty()) {
-        lanes_.erase(found);
-        return;
-    }
-    const bool outer = std::exchange(starting_, true);
-    run(op->folder);
-    starting_ = outer;
-}
-
-void operation_of_name::finish()
-{
-    state_->finish(shared_from_this(), {});
 }
 
 void store_state::finish_failed(const std::shared_ptr<operation_of_name>& op, const reply& why,
@@ -178,14 +95,7 @@ void store_state::finish_failed(const std::shared_ptr<operation_of_name>& op, co
 {
     if (why.failed)
         return finish(op, why.failed, outage_.details());
-    auto details = std::make_shared<diagnostics>();
-    details->server = session_->server();
-    details->key = name;
-    details->server_message = text_of(why.error);
-    const error_code code = classify(why.error);
-    if (listener_ != nullptr && !starting_)
-        listener_->on_error(0, code, *details);
-    finish(op, code, details);
+    finish_refused(op, classify(why.error), text_of(why.error), name);
 }
 
 // The owners
@@ -388,16 +298,6 @@ void store_state::introduce(std::string_view owner)
     create_client([](const reply&) {});
 }
 
-milliseconds store_state::left_from(clock::time_point sent) const noexcept
-{
-    return std::chrono::floor<milliseconds>(session_->until() - sent);
-}
-
-bool store_state::is_short(milliseconds lease) const noexcept
-{
-    return left_from(clock::now()) < std::min(lease, session_->timeout() / 2);
-}
-
 // The connection
 
 void store_state::on_connected(bool is_new)
@@ -407,13 +307,7 @@ void store_state::on_connected(bool is_new)
     outage_.end();
     if (is_new) {
         const auto ended = std::exchange(contenders_, {});
-        std::set<std::pair<std::string_view, std::string_view>> owners;
-        for (const auto& [key, each] : ended)
-            owners.emplace(each.name, each.owner);
-        for (const auto& [name, owner] : owners) {
-            if (listener_ != nullptr)
-                listener_->on_gone(name, owner);
-        }
+        notify_end(ended);
         if (const std::string client = std::exchange(client_, {}); !client.empty() && ready())
             introduce(client);
     }
@@ -427,17 +321,12 @@ void store_state::on_connected(bool is_new)
 
 void store_state::on_lost(const trouble& why)
 {
-    diagnostics details;
-    details.server = session_->server();
-    details.server_message = why.from_server;
-    details.connection_error = why.from_here;
-    on_unreachable(why.code, details);
+    notify_lost(why.code, why.from_server, why.from_here);
 }
 
 void store_state::on_unreachable(error_code why, const diagnostics& details)
 {
-    const auto self = shared_from_this();
-    outage_.report(why, details, listener_);
+    notify_unreachable(why, details);
 }
 
 void store_state::forget_watches()
@@ -470,16 +359,6 @@ void store_state::on_event(const watch_event& event)
             of->watched = false;
         }
     }
-}
-
-void store_state::notify_grant(const contender& to)
-{
-    if (listener_ == nullptr)
-        return;
-    // The confirmation needs the time.
-    if (is_short(session_->timeout()) && session_->ready())
-        touch([](const reply&) {});
-    listener_->on_grant(std::string(to.name), std::string(to.owner));
 }
 
 // Renewals and descriptions
