@@ -32,8 +32,9 @@ struct http_link::exchange
 };
 
 http_link::http_link(const asio::any_io_executor& strand, const etcd_config& settings,
-                     etcd_config::address at, std::chrono::milliseconds limit)
-    : stream_(std::make_shared<stream>(strand, settings, std::move(at))),
+                     const etcd_config::address& at, std::chrono::milliseconds limit)
+    : stream_(std::make_shared<session_store::stream>(strand,
+                                                      session_store::stream_target(settings, at))),
       limit_(limit),
       timer_(strand)
 {}
@@ -90,16 +91,17 @@ void http_link::post(const std::string& target, std::string body, const std::str
 void http_link::receive(const std::shared_ptr<exchange>& of)
 {
     stream_->on_layer([&](auto& layer) {
-        http::async_read(layer, of->received, of->parser,
-                         [self = shared_from_this(), of](error_code failed, std::size_t) {
-                             if (self->current_ != of)
-                                 return;
-                             if (failed)
-                                 return self->finish({.failure = text_of_end(failed)});
-                             auto got = of->parser.release();
-                             self->finish({.status = static_cast<int>(got.result_int()),
-                                           .body = std::move(got.body())});
-                         });
+        http::async_read(
+            layer, of->received, of->parser,
+            [self = shared_from_this(), of](error_code failed, std::size_t) {
+                if (self->current_ != of)
+                    return;
+                if (failed)
+                    return self->finish({.failure = session_store::text_of_end(failed)});
+                auto got = of->parser.release();
+                self->finish(
+                    {.status = static_cast<int>(got.result_int()), .body = std::move(got.body())});
+            });
     });
 }
 

@@ -1,10 +1,11 @@
 #ifndef LEASEHOLD_SRC_ETCD_CONNECTION_HTTP_LINK_HPP
 #define LEASEHOLD_SRC_ETCD_CONNECTION_HTTP_LINK_HPP
 
-#include "etcd/connection/stream.hpp"
 #include "etcd/protocol/errors.hpp"
+#include "session_store/stream.hpp"
 
 #include <leasehold/detail/export.hpp>
+#include <leasehold/etcd_config.hpp>
 
 #include <chrono>
 #include <functional>
@@ -12,6 +13,8 @@
 #include <string>
 
 namespace leasehold::etcd_store {
+
+namespace asio = boost::asio;
 
 /// The reply to a request of HTTP.
 struct http_reply
@@ -42,7 +45,7 @@ public:
 
     /// @param limit Of the attempt to connect.
     http_link(const asio::any_io_executor& strand, const etcd_config& settings,
-              etcd_config::address at, std::chrono::milliseconds limit);
+              const etcd_config::address& at, std::chrono::milliseconds limit);
 
     /// Begins to connect. `user` is valid until `close` or `on_closed`.
     void open(http_link_user& user);
@@ -67,7 +70,7 @@ private:
     void receive(const std::shared_ptr<exchange>& of);
     void finish(http_reply got);
 
-    const std::shared_ptr<stream> stream_;
+    const std::shared_ptr<session_store::stream> stream_;
     const std::chrono::milliseconds limit_;
     http_link_user* user_ = nullptr;
     asio::steady_timer timer_;

@@ -76,8 +76,10 @@ private:
 };
 
 watch_link::watch_link(const asio::any_io_executor& strand, const etcd_config& settings,
-                       etcd_config::address at, std::chrono::milliseconds limit)
-    : stream_(std::make_shared<stream>(strand, settings, std::move(at))), limit_(limit)
+                       const etcd_config::address& at, std::chrono::milliseconds limit)
+    : stream_(std::make_shared<session_store::stream>(strand,
+                                                      session_store::stream_target(settings, at))),
+      limit_(limit)
 {}
 
 watch_link::~watch_link() = default;
@@ -109,7 +111,7 @@ void watch_link::greeted(error_code failed)
     if (user_ == nullptr)
         return;
     if (failed)
-        return end(text_of_end(failed));
+        return end(session_store::text_of_end(failed));
     open_ = true;
     read_next();
     write_next();
@@ -143,7 +145,7 @@ void watch_link::read_next()
         if (self->user_ == nullptr)
             return;
         if (failed)
-            return self->end(text_of_end(failed));
+            return self->end(session_store::text_of_end(failed));
         self->user_->on_watch_message(text);
         if (self->user_ != nullptr)
             self->read_next();

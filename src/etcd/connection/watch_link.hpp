@@ -1,7 +1,9 @@
 #ifndef LEASEHOLD_SRC_ETCD_CONNECTION_WATCH_LINK_HPP
 #define LEASEHOLD_SRC_ETCD_CONNECTION_WATCH_LINK_HPP
 
-#include "etcd/connection/stream.hpp"
+#include "session_store/stream.hpp"
+
+#include <leasehold/etcd_config.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -11,6 +13,8 @@
 #include <string_view>
 
 namespace leasehold::etcd_store {
+
+namespace asio = boost::asio;
 
 /// Notified about a watch link, on its strand, never inside a call of the link.
 class watch_link_user
@@ -33,7 +37,7 @@ class watch_link final : public std::enable_shared_from_this<watch_link>
 public:
     /// @param limit Of the attempt to connect, and of the handshake.
     watch_link(const asio::any_io_executor& strand, const etcd_config& settings,
-               etcd_config::address at, std::chrono::milliseconds limit);
+               const etcd_config::address& at, std::chrono::milliseconds limit);
     ~watch_link();
 
     /// Begins to connect. `user` is valid until `close` or `on_watch_closed`.
@@ -56,7 +60,7 @@ private:
     void read_next();
     void end(const std::string& why);
 
-    const std::shared_ptr<stream> stream_;
+    const std::shared_ptr<session_store::stream> stream_;
     const std::chrono::milliseconds limit_;
     watch_link_user* user_ = nullptr;
     std::unique_ptr<socket> socket_;

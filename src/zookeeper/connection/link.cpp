@@ -1,13 +1,10 @@
 #include "zookeeper/connection/link.hpp"
 
-#include "base/tls.hpp"
 #include "zookeeper/protocol/jute.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -20,103 +17,32 @@ constexpr std::size_t longest_frame = 32 * 1024 * 1024;
 
 constexpr std::chrono::seconds goodbye_limit{1};
 
-std::string text_of_end(error_code why)
-{
-    // With TLS 1.3, the handshake of the client ends before the server has seen its certificate.
-    if (detail::is_certificate_alert(why))
-        return "the server rejects the client's certificate, or requires one: " + why.message();
-    return why == asio::error::eof || why == asio::ssl::error::stream_truncated
-               ? "the server closed the connection"
-               : why.message();
-}
-
 } // namespace
 
 link::link(const asio::any_io_executor& strand, const zookeeper_config& settings,
-           zookeeper_config::address at, std::chrono::milliseconds limit)
-    : settings_(settings),
-      at_(std::move(at)),
+           const zookeeper_config::address& at, std::chrono::milliseconds limit)
+    : stream_(std::make_shared<session_store::stream>(strand,
+                                                      session_store::stream_target(settings, at))),
       limit_(limit),
-      socket_(strand),
-      resolver_(strand),
       timer_(strand)
 {}
 
 void link::open(link_user& user)
 {
     user_ = &user;
-    limit(limit_, "host not found in time");
-    resolver_.async_resolve(at_.host, std::to_string(at_.port),
-                            asio::ip::tcp::resolver::numeric_service,
-                            [self = shared_from_this()](error_code failed, const auto& found) {
-                                if (self->user_ == nullptr)
-                                    return;
-                                for (const auto& each : found)
-                                    self->endpoints_.push_back(each.endpoint());
-                                if (self->endpoints_.empty())
-                                    return self->end("host not found: " + failed.message());
-                                self->choices_ = self->endpoints_.size();
-                                self->connect_next();
-                            });
-}
-
-void link::connect_next()
-{
-    const endpoint to = endpoints_.front();
-    endpoints_.erase(endpoints_.begin());
-    limit(limit_ / static_cast<int>(choices_), "no connection in time");
-    error_code ignored;
-    tls_.reset();
-    socket_.close(ignored);
-    socket_.async_connect(to, [self = shared_from_this()](error_code failed) {
-        if (self->user_ == nullptr || failed == asio::error::operation_aborted)
+    stream_->open(limit_, [self = shared_from_this()](const std::string& failure) {
+        if (self->user_ == nullptr)
             return;
-        if (failed)
-            return self->address_failed(failed.message());
-        error_code no_matter;
-        self->socket_.set_option(asio::ip::tcp::no_delay(true), no_matter);
-        if (self->settings_.tls)
-            self->secure();
-        else
+        if (failure.empty())
             self->opened();
-    });
-}
-
-void link::secure()
-{
-    try {
-        context_.emplace(detail::make_tls_context({.ca_file = settings_.tls_ca_file,
-                                                   .cert_file = settings_.tls_cert_file,
-                                                   .key_file = settings_.tls_key_file,
-                                                   .verify = settings_.tls_verify}));
-    }
-    catch (const boost::system::system_error& failed) {
-        return end(failed.what());
-    }
-    tls_.emplace(socket_, *context_);
-    if (settings_.tls_verify)
-        tls_->set_verify_callback([this, is_named = asio::ssl::host_name_verification(at_.host)](
-                                      bool trusted, asio::ssl::verify_context& shown) {
-            const bool accepted = is_named(trusted, shown);
-            other_host_ = trusted && !accepted;
-            return accepted;
-        });
-    detail::ask_for_name(tls_->native_handle(), at_.host);
-    tls_->async_handshake(asio::ssl::stream_base::client, [self = shared_from_this()](
-                                                              error_code failed) {
-        if (self->user_ == nullptr || !self->socket_.is_open())
-            return;
-        if (!failed)
-            return self->opened();
-        self->address_failed(detail::tls_failure(self->tls_->native_handle(), failed,
-                                                 self->other_host_, self->settings_.tls_verify));
+        else
+            self->end(failure);
     });
 }
 
 void link::opened()
 {
     open_ = true;
-    timer_.cancel();
     read_soon();
     user_->on_open();
 }
@@ -127,7 +53,7 @@ void link::read_soon()
         if (self->user_ == nullptr && !self->ending_)
             return;
         if (failed)
-            return self->ending_ ? self->close() : self->end(text_of_end(failed));
+            return self->ending_ ? self->close() : self->end(session_store::text_of_end(failed));
         if (!self->ending_) {
             self->received_.append(self->chunk_.data(), size);
             self->take_frames();
@@ -135,7 +61,7 @@ void link::read_soon()
         if (self->user_ != nullptr || self->ending_)
             self->read_soon();
     };
-    on_layer([&](auto& layer) { layer.async_read_some(asio::buffer(chunk_), done); });
+    stream_->on_layer([&](auto& layer) { layer.async_read_some(asio::buffer(chunk_), done); });
 }
 
 /// Passes the complete frames on. The user may close the link in between.
@@ -165,7 +91,7 @@ void link::send(std::string_view content)
     if (writing_ || flush_posted_)
         return;
     flush_posted_ = true;
-    asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    asio::post(stream_->socket().get_executor(), [self = shared_from_this()] {
         self->flush_posted_ = false;
         self->flush();
     });
@@ -185,49 +111,25 @@ void link::flush()
         if (!failed)
             self->flush();
     };
-    on_layer([&](auto& layer) { asio::async_write(layer, asio::buffer(sending_), done); });
-}
-
-void link::limit(std::chrono::steady_clock::duration time, const char* text)
-{
-    timer_.expires_after(time);
-    timer_.async_wait([weak = weak_from_this(), text](error_code failed) {
-        const auto self = weak.lock();
-        if (failed || !self || self->timer_.expiry() > std::chrono::steady_clock::now())
-            return;
-        if (self->ending_)
-            self->close();
-        else if (self->tls_ && self->user_ != nullptr && !self->open_)
-            self->end(text); // the handshake uses the stream until it has ended
-        else if (self->user_ != nullptr && !self->open_)
-            self->address_failed(text);
-    });
-}
-
-void link::address_failed(std::string text)
-{
-    if (endpoints_.empty())
-        return end(std::move(text));
-    earlier_.append(text).append("; ");
-    connect_next();
+    stream_->on_layer([&](auto& layer) { asio::async_write(layer, asio::buffer(sending_), done); });
 }
 
 void link::fail(std::string text)
 {
-    asio::post(socket_.get_executor(), [self = shared_from_this(), text = std::move(text)] {
-        if (self->user_ != nullptr)
-            self->end(text);
-    });
+    asio::post(stream_->socket().get_executor(),
+               [self = shared_from_this(), text = std::move(text)] {
+                   if (self->user_ != nullptr)
+                       self->end(text);
+               });
 }
 
-void link::end(std::string text)
+void link::end(const std::string& text)
 {
     const auto self = shared_from_this();
     link_user* const last = std::exchange(user_, nullptr);
     close();
     if (last != nullptr)
-        last->on_closed(
-            {.code = errc::store_unavailable, .from_server = {}, .from_here = earlier_ + text});
+        last->on_closed({.code = errc::store_unavailable, .from_server = {}, .from_here = text});
 }
 
 void link::close() noexcept
@@ -235,10 +137,8 @@ void link::close() noexcept
     user_ = nullptr;
     open_ = false;
     ending_ = false;
-    resolver_.cancel();
     timer_.cancel();
-    error_code ignored;
-    socket_.close(ignored);
+    stream_->close();
 }
 
 void link::close_after(std::string_view content)
@@ -249,7 +149,11 @@ void link::close_after(std::string_view content)
     send(content);
     // A socket that is closed with unread data loses what was sent.
     ending_ = true;
-    limit(goodbye_limit, "");
+    timer_.expires_after(goodbye_limit);
+    timer_.async_wait([weak = weak_from_this()](error_code failed) {
+        if (const auto self = weak.lock(); self && !failed)
+            self->close();
+    });
 }
 
 } // namespace leasehold::zookeeper_store

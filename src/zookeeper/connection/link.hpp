@@ -1,15 +1,13 @@
 #ifndef LEASEHOLD_SRC_ZOOKEEPER_CONNECTION_LINK_HPP
 #define LEASEHOLD_SRC_ZOOKEEPER_CONNECTION_LINK_HPP
 
+#include "session_store/stream.hpp"
 #include "zookeeper/protocol/errors.hpp"
 
 #include <leasehold/error.hpp>
 #include <leasehold/zookeeper_config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <array>
@@ -17,10 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace leasehold::zookeeper_store {
 
@@ -47,7 +43,7 @@ class link final : public std::enable_shared_from_this<link>
 public:
     /// @param limit Of the attempt to connect, for all addresses of the host.
     link(const asio::any_io_executor& strand, const zookeeper_config& settings,
-         zookeeper_config::address at, std::chrono::milliseconds limit);
+         const zookeeper_config::address& at, std::chrono::milliseconds limit);
 
     /// Begins to connect. `user` is valid until `close` or `on_closed`.
     void open(link_user& user);
@@ -68,41 +64,16 @@ public:
     void close_after(std::string_view content);
 
 private:
-    using socket_type = asio::ip::tcp::socket;
-    using endpoint = asio::ip::tcp::endpoint;
-
-    void connect_next();
-    void secure();
     void opened();
     void read_soon();
     void take_frames();
     void flush();
-    void limit(std::chrono::steady_clock::duration time, const char* text);
-    void address_failed(std::string text);
-    void end(std::string text);
+    void end(const std::string& text);
 
-    template <class Use>
-    void on_layer(Use use)
-    {
-        if (tls_)
-            use(*tls_);
-        else
-            use(socket_);
-    }
-
-    const zookeeper_config& settings_;
-    const zookeeper_config::address at_;
+    const std::shared_ptr<session_store::stream> stream_;
     const std::chrono::milliseconds limit_;
     link_user* user_ = nullptr;
-    socket_type socket_;
-    std::optional<asio::ssl::context> context_;
-    std::optional<asio::ssl::stream<socket_type&>> tls_;
-    asio::ip::tcp::resolver resolver_;
-    asio::steady_timer timer_;
-    std::vector<endpoint> endpoints_; ///< Those that are still to be tried.
-    std::size_t choices_ = 1;
-    std::string earlier_;     ///< The failures of other addresses.
-    bool other_host_ = false; ///< The certificate is for another host.
+    asio::steady_timer timer_; ///< Of the wait for the server's end.
     bool open_ = false;
     bool ending_ = false;
 
