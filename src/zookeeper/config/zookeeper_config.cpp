@@ -3,6 +3,7 @@
 #include "base/connection_config.hpp"
 #include "base/printable.hpp"
 #include "base/url.hpp"
+#include "session_store/config/session_url.hpp"
 #include "zookeeper/config/config_check.hpp"
 
 #include <leasehold/error.hpp>
@@ -31,25 +32,10 @@ std::string problem_of_root(const std::string& root)
     return wrong_value("root", root, "empty, or a path of printable ASCII as /app/locks");
 }
 
-std::string problem_of_texts(const zookeeper_config& c)
+std::string problem_of_user(const std::string& user)
 {
-    if (std::string text = detail::problem_of_texts(c.password,
-                                                    {{"user", &c.user},
-                                                     {"password_file", &c.password_file},
-                                                     {"tls_ca_file", &c.tls_ca_file},
-                                                     {"tls_cert_file", &c.tls_cert_file},
-                                                     {"tls_key_file", &c.tls_key_file}});
-        !text.empty())
-        return text;
-    if (c.user.find(':') != std::string::npos)
-        return wrong_value("user", c.user, "a name without ':'");
-    if (c.user.empty() && !(c.password.empty() && c.password_file.empty()))
-        return "user is empty, must be a name with a password";
-    if (!c.password_file.empty() && !c.password.empty())
-        return wrong_value("password_file", c.password_file, "empty with a password");
-    if (!c.tls && !(c.tls_ca_file.empty() && c.tls_cert_file.empty()))
-        return "tls is off, must be on with tls_ca_file or tls_cert_file";
-    return detail::problem_of_certificate(c.tls_cert_file, c.tls_key_file);
+    return user.find(':') == user.npos ? std::string()
+                                       : wrong_value("user", user, "a name without ':'");
 }
 
 std::string problem_of_session(const zookeeper_config& c)
@@ -71,9 +57,10 @@ std::string problem_of(const zookeeper_config& c)
 {
     // There is no separate check of the connection: the session has pings.
     const milliseconds no_check = std::chrono::seconds(1);
-    for (std::string text : {detail::problem_of_addresses(c.addresses, "a name or an address"),
-                             problem_of_root(c.root), problem_of_texts(c), problem_of_session(c),
-                             detail::problem_of_times(c.timeout, no_check, c.reconnect)}) {
+    for (std::string text :
+         {detail::problem_of_addresses(c.addresses, "a name or an address"),
+          problem_of_root(c.root), session_store::problem_of_texts(c), problem_of_user(c.user),
+          problem_of_session(c), detail::problem_of_times(c.timeout, no_check, c.reconnect)}) {
         if (!text.empty())
             return text;
     }
