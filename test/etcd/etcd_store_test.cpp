@@ -9,6 +9,7 @@
 #include "support/fault_proxy.hpp"
 #include "support/process.hpp"
 #include "support/queued_request.hpp"
+#include "support/session_store_checks.hpp"
 #include "support/store_contract.hpp"
 #include "support/store_lifetime.hpp"
 #include "support/store_scene.hpp"
@@ -19,6 +20,8 @@
 #include <csignal>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -31,7 +34,6 @@ using namespace leasehold;
 using namespace leasehold::test;
 using namespace std::chrono_literals;
 using contract::again;
-using contract::look;
 using contract::take;
 using granted_t = acquire_reply::outcome;
 using released_t = release_reply::outcome;
@@ -57,6 +59,13 @@ struct root_of_test
         return as_operator.keys(etcd_store::lock_prefix(root, name));
     }
 
+    static std::uint16_t port() { return shared_server().port(); }
+    static std::shared_ptr<store> make(const std::string& url)
+    {
+        return make_etcd_store(etcd_config(url));
+    }
+    std::size_t entries() { return keys().size(); }
+
     static inline int tests = 0;
     const std::string root = "test" + std::to_string(++tests);
     operator_client as_operator{"etcd://" + shared_server().address()};
@@ -67,46 +76,13 @@ struct scene : store_scene
     explicit scene(const std::string& url) : store_scene(make_etcd_store(etcd_config(url))) {}
 };
 
-/// A client whose replies are lost, until it has another connection of the same session.
-struct deaf_scene : scene
-{
-    explicit deaf_scene(const root_of_test& in, fault_proxy& between)
-        : scene(in.url(between.port())), proxy(between)
-    {
-        connected();
-        // The session has begun, so an acquire is one request.
-        session.acquire(take("lock", "a:0"));
-        session.release(leaving("lock", "a:0"));
-    }
-
-    template <class Call>
-    error_code lost(Call call)
-    {
-        const int before = session.connected;
-        proxy.drop_replies();
-        const error_code code = call();
-        proxy.forward();
-        session.until([&] { return session.connected > before; });
-        BOOST_TEST(session.gone.empty());
-        return code;
-    }
-
-    fault_proxy& proxy;
-};
-
 } // namespace
 
 BOOST_FIXTURE_TEST_SUITE(on_one_server, root_of_test)
 
 BOOST_AUTO_TEST_CASE(refused_connection_is_reported_with_server_and_cause)
 {
-    const reserved_port nothing;
-    scene at(url(nothing.number()));
-    const auto got = at.refused();
-    BOOST_TEST((got.code == errc::store_unavailable));
-    BOOST_TEST(contains(text_of(got), "server 127.0.0.1:" + std::to_string(nothing.number())),
-               text_of(got));
-    BOOST_TEST(contains(text_of(got), "Connection refused"), text_of(got));
+    check_report_of_refused_connection(*this);
 }
 
 BOOST_AUTO_TEST_CASE(server_that_does_not_answer_is_left_for_the_next)
@@ -130,51 +106,22 @@ BOOST_AUTO_TEST_CASE(user_of_a_server_without_users_is_reported)
 
 BOOST_AUTO_TEST_CASE(fence_below_an_earlier_one_is_rejected)
 {
-    scene at(url());
-    at.connected();
-    acquire_request request = take("lock", "a:1");
-    request.fence_floor = std::uint64_t(1) << 62;
-    const auto got = at.session.acquire(request);
-    BOOST_TEST((got.code == errc::store_refused));
-    BOOST_TEST(contains(text_of(got), "restored from a backup"), text_of(got));
-    BOOST_TEST(keys().empty());
+    check_fence_floor(*this);
 }
 
 BOOST_AUTO_TEST_CASE(lost_reply_to_an_acquire_is_found_by_its_owner)
 {
-    fault_proxy proxy(loopback_endpoint(shared_server().port()));
-    deaf_scene at(*this, proxy);
-    const auto lost = at.lost([&] { return at.session.acquire(take("lock", "a:1")).code; });
-    BOOST_TEST((lost == errc::outcome_unknown), lost);
-    BOOST_TEST((at.session.acquire(look("lock", "a:1")).reply.result == granted_t::granted));
-    BOOST_TEST(keys().size() == 1u);
+    check_lost_reply_to_acquire(*this);
 }
 
 BOOST_AUTO_TEST_CASE(lost_acquire_is_released)
 {
-    fault_proxy proxy(loopback_endpoint(shared_server().port()));
-    deaf_scene at(*this, proxy);
-    at.lost([&] { return at.session.acquire(take("lock", "a:1")).code; });
-    const auto released = at.session.release(leaving("lock", "a:1"));
-    BOOST_TEST(!released.code);
-    BOOST_TEST((released.reply.result == released_t::freed),
-               static_cast<int>(released.reply.result));
-    BOOST_TEST(keys().empty());
+    check_release_of_lost_acquire(*this);
 }
 
 BOOST_AUTO_TEST_CASE(lost_reply_to_a_release_releases_once)
 {
-    fault_proxy proxy(loopback_endpoint(shared_server().port()));
-    deaf_scene at(*this, proxy);
-    at.session.acquire(take("lock", "a:1"));
-    const acquire_request next = queued_request("lock", "a:2");
-    const release_request release{.name = "lock", .owner = "a:1", .entry = {}, .next = &next};
-    const auto lost = at.lost([&] { return at.session.release(release).code; });
-    BOOST_TEST((lost == errc::outcome_unknown), lost);
-    BOOST_TEST((at.session.release(release).reply.result == released_t::not_owner));
-    BOOST_TEST(
-        (at.session.acquire(queued_request("lock", "a:2")).reply.result == granted_t::granted));
-    BOOST_TEST(keys().size() == 1u);
+    check_lost_reply_to_release(*this);
 }
 
 // Each transaction compares the revision of this key.
@@ -358,20 +305,7 @@ BOOST_AUTO_TEST_CASE(store_can_be_destroyed_with_outstanding_replies)
 
 BOOST_AUTO_TEST_CASE(client_waits_for_another_and_holds_the_lock_after_it)
 {
-    client_thread first(make_etcd_store(etcd_config(url())));
-    client_thread second(make_etcd_store(etcd_config(url())));
-    for (int i = 0; i < 20; ++i) {
-        taken held = first.lock("lock", {});
-        BOOST_TEST(!held.code);
-        auto waiting = second.start_lock("lock", {});
-        wait_until([&] { return keys().size() == 2; });
-        BOOST_TEST(!first.release(std::move(held.held)));
-        taken next = get(waiting);
-        BOOST_TEST(!next.code);
-        BOOST_TEST(next.held.valid());
-        BOOST_TEST(!second.release(std::move(next.held)));
-    }
-    BOOST_TEST(keys().empty());
+    check_wait_of_another_client(*this);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -380,32 +314,14 @@ BOOST_AUTO_TEST_CASE(session_survives_a_killed_server)
 {
     etcd_server server;
     scene at("etcd://" + server.address() + "?session=60000&reconnect=10");
-    at.connected();
-    BOOST_TEST((at.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
-    server.kill();
-    at.session.until([&] { return at.session.disconnected > 0; });
-    server.start();
-    at.session.until([&] { return at.session.connected == 2; });
-    BOOST_TEST(at.session.gone.empty());
-    const renewal one[] = {{"lock", "a:1", 60s}};
-    BOOST_TEST((at.session.renew(one).reply.results.at(0) == renewal_result::renewed));
-    BOOST_TEST((at.session.release(leaving("lock", "a:1")).reply.result == released_t::freed));
+    check_session_after_a_kill(server, at);
 }
 
 BOOST_AUTO_TEST_CASE(paused_server_executes_an_acquire_once)
 {
     etcd_server server;
     scene at("etcd://" + server.address() + "?session=60000&timeout=300&reconnect=10");
-    at.connected();
-    BOOST_TEST((at.session.acquire(take("warm", "a:0")).reply.result == granted_t::granted));
-    server.pause();
-    const auto lost = at.session.acquire(take("lock", "a:1"));
-    BOOST_TEST((lost.code == errc::outcome_unknown), lost.code);
-    server.resume();
-    at.session.until([&] { return at.session.connected == 2; });
-    BOOST_TEST((at.session.acquire(look("lock", "a:1")).reply.result == granted_t::granted));
-    BOOST_TEST((at.session.release(leaving("lock", "a:1")).reply.result == released_t::freed));
-    BOOST_TEST((at.session.acquire(take("lock", "a:2")).reply.result == granted_t::granted));
+    check_acquire_at_a_paused_server(server, at);
 }
 
 BOOST_AUTO_TEST_CASE(lost_data_ends_the_session)
@@ -414,15 +330,7 @@ BOOST_AUTO_TEST_CASE(lost_data_ends_the_session)
     fault_proxy proxy(loopback_endpoint(server->port()));
     scene at("etcd://127.0.0.1:" + std::to_string(proxy.port()) +
              "?session=2000&timeout=300&reconnect=10");
-    at.connected();
-    for (int i = 0; i < 5; ++i)
-        at.session.acquire(take("lock" + std::to_string(i), "a:1"));
-    etcd_server empty;
-    proxy.lead_to(loopback_endpoint(empty.port()));
-    server.reset();
-    at.session.until([&] { return at.session.gone.size() == 5; });
-    at.session.until([&] { return at.session.connected == 2; });
-    BOOST_TEST((at.session.acquire(take("lock", "a:2")).reply.result == granted_t::granted));
+    check_session_without_its_data(std::move(server), proxy, at);
 }
 
 BOOST_AUTO_TEST_CASE(users_have_the_rights_of_their_roles)
