@@ -1,4 +1,5 @@
 #include "stock/stock_data.hpp"
+#include "stock/stock_value.hpp"
 
 #include <leasehold/etcd.hpp>
 
@@ -12,7 +13,6 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -23,22 +23,12 @@ namespace json = boost::json;
 namespace example {
 namespace {
 
-/// The value of the key: the units that are left, the largest fence that wrote, and the units that
-/// each process sold.
-struct stock_value
+/// The value of the key.
+struct key_value : stock_value
 {
-    int units = 0;
-    std::uint64_t fence = 0;
-    std::vector<int> sold{};
-    std::string revision{}; ///< Of the last change.
+    using stock_value::stock_value;
 
-    [[nodiscard]] std::string text() const
-    {
-        std::string all = std::to_string(units) + ' ' + std::to_string(fence);
-        for (const int each : sold)
-            all += ' ' + std::to_string(each);
-        return all;
-    }
+    std::string revision{}; ///< Of the last change.
 };
 
 // The gateway of etcd writes keys and values in Base64.
@@ -81,9 +71,7 @@ public:
 
     asio::awaitable<void> open(int stock) override
     {
-        stock_value first;
-        first.units = stock;
-        const std::string value = encoded(first.text());
+        const std::string value = encoded(stock_value(stock).text());
         const json::object put{{"key", key_}, {"value", value}};
         const json::object made = co_await post("kv/put", put);
         static_cast<void>(made);
@@ -91,22 +79,16 @@ public:
 
     asio::awaitable<int> left() override
     {
-        const stock_value now = co_await read();
+        const key_value now = co_await read();
         co_return now.units;
     }
 
     asio::awaitable<bool> sell(int left, int seller, std::uint64_t fence) override
     {
         for (;;) {
-            stock_value now = co_await read();
-            if (now.fence > fence)
+            key_value now = co_await read();
+            if (!now.sell(left, seller, fence))
                 co_return false;
-            now.units = left;
-            now.fence = fence;
-            const auto index = static_cast<std::size_t>(seller - 1);
-            if (now.sold.size() <= index)
-                now.sold.resize(index + 1);
-            ++now.sold[index];
             const bool written = co_await write(now);
             if (written) // otherwise another process has written since the read
                 co_return true;
@@ -115,7 +97,7 @@ public:
 
     asio::awaitable<std::vector<int>> sold(int sellers) override
     {
-        stock_value last = co_await read();
+        key_value last = co_await read();
         last.sold.resize(static_cast<std::size_t>(sellers));
         co_return last.sold;
     }
@@ -165,22 +147,18 @@ private:
         co_return json::parse(response.body()).as_object();
     }
 
-    asio::awaitable<stock_value> read()
+    asio::awaitable<key_value> read()
     {
         const json::object range{{"key", key_}};
         const json::object got = co_await post("kv/range", range);
         const json::object& key = got.at("kvs").at(0).as_object();
-        stock_value now;
-        now.revision = key.at("mod_revision").as_string();
         const json::string& value = key.at("value").as_string();
-        std::istringstream words(decoded(std::string(value.begin(), value.end())));
-        words >> now.units >> now.fence;
-        for (int each = 0; words >> each;)
-            now.sold.push_back(each);
+        key_value now(decoded(std::string(value.begin(), value.end())));
+        now.revision = key.at("mod_revision").as_string();
         co_return now;
     }
 
-    asio::awaitable<bool> write(stock_value value)
+    asio::awaitable<bool> write(key_value value)
     {
         const std::string text = encoded(value.text());
         json::object unchanged{{"target", "MOD"}, {"key", key_}};

@@ -1,4 +1,5 @@
 #include "stock/stock_data.hpp"
+#include "stock/stock_value.hpp"
 
 #include <leasehold/zookeeper.hpp>
 
@@ -9,7 +10,6 @@
 #include <zookeeper/zookeeper.h>
 
 #include <numeric>
-#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -20,33 +20,6 @@ namespace example {
 namespace {
 
 constexpr char folder[] = "/example_stock";
-
-/// The content of the node: the units that are left, the largest fence that wrote, and the units
-/// that each process sold.
-struct stock_node
-{
-    int units = 0;
-    std::uint64_t fence = 0;
-    std::vector<int> sold{};
-
-    [[nodiscard]] std::string text() const
-    {
-        std::string all = std::to_string(units) + ' ' + std::to_string(fence);
-        for (const int each : sold)
-            all += ' ' + std::to_string(each);
-        return all;
-    }
-};
-
-stock_node read_node(const std::string& text)
-{
-    stock_node read;
-    std::istringstream words(text);
-    words >> read.units >> read.fence;
-    for (int each = 0; words >> each;)
-        read.sold.push_back(each);
-    return read;
-}
 
 /// A request to the server, and its reply. The client of ZooKeeper calls back on its own thread.
 struct question
@@ -130,30 +103,23 @@ public:
         const int made = co_await create(folder, "");
         if (made != ZNODEEXISTS)
             check(made);
-        stock_node first;
-        first.units = stock;
-        check(co_await create(node_, first.text()));
+        const std::string value = stock_value(stock).text();
+        check(co_await create(node_, value));
     }
 
     asio::awaitable<int> left() override
     {
         const question_ptr got = co_await read();
-        co_return read_node(got->data).units;
+        co_return stock_value(got->data).units;
     }
 
     asio::awaitable<bool> sell(int left, int seller, std::uint64_t fence) override
     {
         for (;;) {
             const question_ptr got = co_await read();
-            stock_node now = read_node(got->data);
-            if (now.fence > fence)
+            stock_value now(got->data);
+            if (!now.sell(left, seller, fence))
                 co_return false;
-            now.units = left;
-            now.fence = fence;
-            const auto index = static_cast<std::size_t>(seller - 1);
-            if (now.sold.size() <= index)
-                now.sold.resize(index + 1);
-            ++now.sold[index];
             const int written = co_await write(now.text(), got->version);
             if (written != ZBADVERSION) { // another process has written since the read
                 check(written);
@@ -165,7 +131,7 @@ public:
     asio::awaitable<std::vector<int>> sold(int sellers) override
     {
         const question_ptr got = co_await read();
-        stock_node last = read_node(got->data);
+        stock_value last(got->data);
         last.sold.resize(static_cast<std::size_t>(sellers));
         co_return last.sold;
     }
