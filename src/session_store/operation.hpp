@@ -37,6 +37,17 @@ protected:
     /// Ends the operation without an error.
     void finish() { state_->finish(this->shared_from_this(), {}); }
 
+    /// Calls the handler of a request. After an error, the reply has only the details.
+    template <class Handler, class Reply>
+    static void answer(Handler& handler, error_code code, Reply reply, const details_ptr& details)
+    {
+        if (code) {
+            reply = {};
+            reply.details = details;
+        }
+        std::move(handler)(code, std::move(reply));
+    }
+
     const std::shared_ptr<State> state_;
 };
 

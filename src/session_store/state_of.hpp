@@ -114,6 +114,15 @@ public:
         return left_from(clock::now()) < std::min(lease, self().to().lifetime() / 2);
     }
 
+    /// Sets the lease of a grant, if it is shorter than requested.
+    /// @param sent The sending of the request.
+    void limit_lease(acquire_reply& granted, clock::time_point sent,
+                     std::chrono::milliseconds requested) const noexcept
+    {
+        if (const auto left = left_from(sent); left < requested)
+            granted.lease = left;
+    }
+
     /// A waiter has become the first.
     template <class Contender>
     void notify_grant(const Contender& to)

@@ -62,11 +62,7 @@ public:
 
     void complete(error_code code, const details_ptr& details) override
     {
-        if (code) {
-            reply_ = {};
-            reply_.details = details;
-        }
-        std::move(handler_)(code, std::move(reply_));
+        answer(handler_, code, std::move(reply_), details);
     }
 
 private:
@@ -190,8 +186,7 @@ private:
         reply_.result = outcome::granted;
         reply_.first_fence = given.first;
         reply_.fences = given.size;
-        if (const milliseconds left = state_->left_from(sent_); left < lease_)
-            reply_.lease = left;
+        state_->limit_lease(reply_, sent_, lease_);
         finish();
     }
 
@@ -247,14 +242,9 @@ public:
     {
         acquire_reply made;
         made.result = result_;
-        if (const milliseconds left = state_->left_from(sent_);
-            result_ == outcome::granted && left < lease_)
-            made.lease = left;
-        if (code) {
-            made = {};
-            made.details = details;
-        }
-        std::move(handler_)(code, std::move(made));
+        if (result_ == outcome::granted)
+            state_->limit_lease(made, sent_, lease_);
+        answer(handler_, code, std::move(made), details);
     }
 
 private:

@@ -51,11 +51,7 @@ public:
 
     void complete(error_code code, const details_ptr& details) override
     {
-        if (code) {
-            reply_ = {};
-            reply_.details = details;
-        }
-        std::move(handler_)(code, std::move(reply_));
+        answer(handler_, code, std::move(reply_), details);
     }
 
 private:
@@ -183,8 +179,7 @@ private:
             said.result = acquire_reply::outcome::granted;
             said.first_fence = given.first;
             said.fences = given.size;
-            if (const milliseconds left = state_->left_from(sent_); left < next_->lease)
-                said.lease = left;
+            state_->limit_lease(said, sent_, next_->lease);
             return finish();
         }
         said.result = acquire_reply::outcome::held;
