@@ -49,10 +49,11 @@ etcd_server& shared_server()
 struct root_of_test
 {
     std::string url(std::uint16_t port = shared_server().port(),
-                    const std::string& session = "10000") const
+                    const std::string& session = "10000",
+                    const std::string& timeout = "300") const
     {
         return "etcd://127.0.0.1:" + std::to_string(port) + '/' + root + "?session=" + session +
-               "&timeout=300&reconnect=10";
+               "&timeout=" + timeout + "&reconnect=10";
     }
     std::vector<etcd_store::key_value> keys(const std::string& name = "lock")
     {
@@ -278,7 +279,7 @@ BOOST_AUTO_TEST_CASE(holder_is_described)
 
 BOOST_AUTO_TEST_CASE(thousand_locks_are_renewed_together)
 {
-    scene at(url());
+    scene at(url(port(), "10000", "10000"));
     at.connected();
     const std::vector<std::string> names = lock_names(1000);
     BOOST_TEST(at.acquire_all(names) == 1000);

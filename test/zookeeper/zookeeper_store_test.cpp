@@ -45,11 +45,12 @@ struct root_of_test
     root_of_test() { as_operator.create(root, node_kind::persistent); }
 
     std::string url(std::uint16_t port = shared_server().port(),
-                    const std::string& session = "10000") const
+                    const std::string& session = "10000",
+                    const std::string& timeout = "300") const
     {
         return "zookeeper://127.0.0.1:" + std::to_string(port) + root + "?session=" + session +
                "&tick=" + std::to_string(zookeeper_server::tick.count()) +
-               "&timeout=300&reconnect=10";
+               "&timeout=" + timeout + "&reconnect=10";
     }
     std::vector<std::string> children(const std::string& name = "lock")
     {
@@ -252,7 +253,7 @@ BOOST_AUTO_TEST_CASE(holder_is_described)
 
 BOOST_AUTO_TEST_CASE(thousand_locks_are_renewed_by_one_write)
 {
-    scene at(url());
+    scene at(url(port(), "10000", "10000"));
     at.connected();
     const std::vector<std::string> names = lock_names(1000);
     BOOST_TEST(at.acquire_all(names) == 1000);
