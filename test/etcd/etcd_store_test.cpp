@@ -49,8 +49,7 @@ etcd_server& shared_server()
 struct root_of_test
 {
     std::string url(std::uint16_t port = shared_server().port(),
-                    const std::string& session = "10000",
-                    const std::string& timeout = "300") const
+                    const std::string& session = "10000", const std::string& timeout = "300") const
     {
         return "etcd://127.0.0.1:" + std::to_string(port) + '/' + root + "?session=" + session +
                "&timeout=" + timeout + "&reconnect=10";

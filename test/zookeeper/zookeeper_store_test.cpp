@@ -45,12 +45,11 @@ struct root_of_test
     root_of_test() { as_operator.create(root, node_kind::persistent); }
 
     std::string url(std::uint16_t port = shared_server().port(),
-                    const std::string& session = "10000",
-                    const std::string& timeout = "300") const
+                    const std::string& session = "10000", const std::string& timeout = "300") const
     {
         return "zookeeper://127.0.0.1:" + std::to_string(port) + root + "?session=" + session +
-               "&tick=" + std::to_string(zookeeper_server::tick.count()) +
-               "&timeout=" + timeout + "&reconnect=10";
+               "&tick=" + std::to_string(zookeeper_server::tick.count()) + "&timeout=" + timeout +
+               "&reconnect=10";
     }
     std::vector<std::string> children(const std::string& name = "lock")
     {
