@@ -1312,6 +1312,23 @@ BOOST_AUTO_TEST_CASE(confirmed_next_owner_is_released_once)
     check_idle(*this);
 }
 
+// The release was executed, and kept the lock for a reentrant acquisition.
+BOOST_AUTO_TEST_CASE(next_owner_is_released_once_after_the_only_release_was_answered)
+{
+    queue_fixture e(false);
+    const auto op = e.enqueue_the_next({.lease_time = 20s});
+    const std::string next = e.last_release().next->owner;
+    e.say_left(left::still_held);
+    BOOST_TEST(e.last_acquire().owner == next);
+    e.grant();
+    e.release(std::move(op->value<1>()));
+    BOOST_TEST_REQUIRE(e.releases_sent() == 2u);
+    e.say_left(left::freed);
+    e.advance(1min);
+    BOOST_TEST(e.releases_sent() == 2u);
+    check_idle(e);
+}
+
 BOOST_AUTO_TEST_CASE(failure_before_a_grant_is_not_reported_after_it)
 {
     const auto op = lock("a");

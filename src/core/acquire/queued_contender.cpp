@@ -333,6 +333,9 @@ const acquire_request* queued_contender::next()
         next_ = std::make_unique<successor>(successor{errand(context_.make_owner())});
         next_->self.spec = queue_.first();
     }
+    else {
+        next_->repeated = true;
+    }
     errand& self = next_->self;
     self.runs_until = acquire_attempt::runs_until(context_, self.spec->options,
                                                   context_.turn_time());
@@ -351,6 +354,8 @@ void queued_contender::left(const release_reply* reply, clock::time_point sent,
     if (errand_ && errand_->runs_until > context_.turn_time())
         queue_.releases().leave_queue({errand_->spec, errand_->owner, {}}, errand_->runs_until, {});
     errand_.reset();
+    if (next_ && reply != nullptr && !next_->repeated)
+        next_->self.runs_until = {}; // the only request of that owner was executed
     if (next_)
         errand_.emplace(next_->self);
     next_.reset();

@@ -120,6 +120,7 @@ private:
     {
         errand self;
         acquire_request asked{};
+        bool repeated = false; ///< More than one release carries it.
     };
 
     void expired() override;
