@@ -122,6 +122,11 @@ enum class mutant
     silence_ignored,             ///< A new member grants at once.
     longest_lease_forgotten,     ///< A member that lost its data does not learn the longest lease.
     stranger_left_out,           ///< A server that lost its data is not made a member again.
+    // Of a store whose locks live in sessions.
+    given_lease_ignored,      ///< A shorter TTL than requested is not used.
+    expired_lock_kept,        ///< A lock whose lease ended stays with the session.
+    detached_lock_kept,       ///< So does the lock of a detached lease.
+    session_release_given_up, ///< A release is not repeated after the TTL.
     // Of a cluster.
     asking_left_out,        ///< A request to the target of a migration is sent without ASKING.
     redirect_not_charged,   ///< A redirected request starts its time limit again.

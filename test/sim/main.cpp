@@ -280,6 +280,8 @@ int run_mutants(const arguments& a)
         const auto m = static_cast<mutant>(i);
         if (a.only != mutant::none && a.only != m)
             continue;
+        if (sim::is_of_session(m))
+            continue; // of session_sim
         std::fflush(stdout);
         std::vector<const sim::regression*> plans;
         for (const sim::regression& each : known)

@@ -121,6 +121,10 @@ constexpr std::array<const char*, static_cast<std::size_t>(mutant::count_)> name
     "silence_ignored",
     "longest_lease_forgotten",
     "stranger_left_out",
+    "given_lease_ignored",
+    "expired_lock_kept",
+    "detached_lock_kept",
+    "session_release_given_up",
     "asking_left_out",
     "redirect_not_charged",
     "try_again_is_final",
@@ -149,6 +153,11 @@ bool is_of_quorum(mutant m) noexcept
     return m == mutant::cancelled_grant_kept || m == mutant::only_hints ||
            m == mutant::no_backoff || m == mutant::waiter_forgotten ||
            (m >= mutant::fewer_grant && m <= mutant::stranger_left_out);
+}
+
+bool is_of_session(mutant m) noexcept
+{
+    return m >= mutant::given_lease_ignored && m <= mutant::session_release_given_up;
 }
 
 bool is_of_cluster(mutant m) noexcept

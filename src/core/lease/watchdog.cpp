@@ -259,7 +259,7 @@ void watchdog::detach(lease_state& lease)
 
 void watchdog::detach(ownership& held)
 {
-    if (!context_.traits().session)
+    if (!context_.traits().session || has(mutant::detached_lock_kept))
         return held.belongs_to().detach(held);
     // The session keeps the lock, so it is released at the end of its TTL.
     held.end_released(context_);

@@ -196,7 +196,8 @@ void pending_releases::leave(const ownership& held, pending_release::interest ca
     // After this time its TTL has passed, unless other leases of the owner extend it, or a renewal
     // that is still in flight.
     const auto over = context_.turn_time() + held.spec->options.lease_time;
-    const bool prolonged = held.shared() || held.life.doubtful() || context_.traits().session;
+    const bool prolonged = held.shared() || held.life.doubtful() ||
+                           (context_.traits().session && !has(mutant::session_release_given_up));
     std::chrono::milliseconds free_time{};
     if (const auto percent = held.spec->options.external_share; percent > 0)
         free_time = fsm::external_time(percent).after(context_.turn_time() - held.since,
@@ -211,7 +212,8 @@ bool pending_releases::leave_lost(const ownership& held, errc reason,
     // At the hold limit the key may have most of its TTL left, so it is released at once. A session
     // keeps the lock after the TTL.
     const bool kept = (reason == errc::hold_limit && !has(mutant::hold_limit_kept)) ||
-                      (reason == errc::expired && context_.traits().session);
+                      (reason == errc::expired && context_.traits().session &&
+                       !has(mutant::expired_lock_kept));
     if (kept) {
         leave(held, {.reason = reason, .notify = notify});
         return true;

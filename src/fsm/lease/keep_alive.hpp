@@ -196,8 +196,9 @@ private:
 
     void confirm(clock::time_point sent, given_lease given) noexcept
     {
-        given_ = given ? whole(std::clamp<clock::duration>(*given, clock::duration::zero(), lease_))
-                       : lease_;
+        given_ = given && !has(mutant::given_lease_ignored)
+                     ? whole(std::clamp<clock::duration>(*given, clock::duration::zero(), lease_))
+                     : lease_;
         const clock::duration lease = given_;
         clock::duration interval = interval_;
         if (given_ < lease_) // a store that gives no time is not asked all the time

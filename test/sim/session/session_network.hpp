@@ -1,0 +1,89 @@
+#ifndef LEASEHOLD_TEST_SIM_SESSION_SESSION_NETWORK_HPP
+#define LEASEHOLD_TEST_SIM_SESSION_SESSION_NETWORK_HPP
+
+#include "testing/time/random.hpp"
+
+#include <leasehold/clock.hpp>
+#include <leasehold/testing/world.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace leasehold::test::sessions {
+
+/// The path between a host and the service.
+struct path
+{
+    explicit path(std::uint64_t seed) : random(seed) {}
+
+    clock::duration delay(clock::time_point now)
+    {
+        return std::chrono::microseconds(random.between(200, now < slow_until ? 500'000 : 2000));
+    }
+
+    testing::impl::generator random;
+    clock::time_point slow_until{};
+    clock::time_point no_requests_until{}; ///< What is sent to the service before this is lost.
+    clock::time_point no_replies_until{};  ///< What is sent to the host before this is lost.
+};
+
+/// Messages of one direction of a connection. They arrive in order. After a lost message, all later
+/// ones are lost.
+class channel : public std::enable_shared_from_this<channel>
+{
+public:
+    /// @param lost_until What is sent before this time is lost.
+    channel(testing::world& in, path& along, const clock::time_point& lost_until)
+        : world_(in), path_(along), lost_until_(lost_until)
+    {}
+
+    /// @param stalled_until The receiver does not read before that time.
+    void send(std::function<void()> arrive, const clock::time_point& stalled_until)
+    {
+        lossy_ = lossy_ || world_.now() < lost_until_;
+        if (lossy_ || closed_)
+            return;
+        messages_.push_back(std::move(arrive));
+        last_ = std::max(world_.now() + path_.delay(world_.now()),
+                         last_ + std::chrono::microseconds(1));
+        expect(last_, stalled_until);
+    }
+
+    /// Messages on their way are lost.
+    void close()
+    {
+        closed_ = true;
+        messages_.clear();
+    }
+
+private:
+    void expect(clock::time_point when, const clock::time_point& stalled_until)
+    {
+        world_.at(when, [self = shared_from_this(), &stalled_until] {
+            if (self->messages_.empty())
+                return;
+            if (self->world_.now() < stalled_until)
+                return self->expect(stalled_until, stalled_until);
+            const auto arrive = std::move(self->messages_.front());
+            self->messages_.pop_front();
+            arrive();
+        });
+    }
+
+    testing::world& world_;
+    path& path_;
+    const clock::time_point& lost_until_;
+    std::deque<std::function<void()>> messages_;
+    clock::time_point last_{};
+    bool lossy_ = false;
+    bool closed_ = false;
+};
+
+} // namespace leasehold::test::sessions
+
+#endif
