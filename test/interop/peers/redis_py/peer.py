@@ -2,6 +2,7 @@
 import sys
 
 import redis
+from lines import serve
 from redis.exceptions import LockError
 
 client = redis.Redis(unix_socket_path=sys.argv[1])
@@ -26,19 +27,8 @@ def unlock(name):
 # [/lock]
 
 
-print("ready", flush=True)
-for line in sys.stdin:
-    verb, *words = line.split()
-    name = bytes.fromhex(words[0])
-    if verb == "lock":
-        said = "locked" if lock(name, int(words[1]), int(words[2])) else "busy"
-    elif verb == "unlock":
-        said = "unlocked" if unlock(name) else "lost"
-    elif verb == "count":
-        key, times = words[1], int(words[2])
-        for _ in range(times):
-            assert lock(name, 10_000, 60_000)
-            client.set(key, int(client.get(key) or 0) + 1)
-            assert unlock(name)
-        said = "counted"
-    print(said, flush=True)
+def increment(key):
+    client.set(key, int(client.get(key) or 0) + 1)
+
+
+serve(lock, unlock, increment)

@@ -3,13 +3,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/hex"
-	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-redsync/redsync/v4"
@@ -20,6 +15,7 @@ import (
 
 var (
 	sockets = os.Args[1 : len(os.Args)-1]
+	client  = redis.NewClient(&redis.Options{Network: "unix", Addr: sockets[0]})
 	locks   = locksOf(sockets)
 	held    = map[string]*redsync.Mutex{}
 )
@@ -59,42 +55,9 @@ func unlock(name string) bool {
 
 // [/lock]
 
-func require(ok bool) {
-	if !ok {
-		panic("not so")
-	}
+func increment(key string) {
+	value, _ := client.Get(context.Background(), key).Int()
+	require(client.Set(context.Background(), key, value+1, 0).Err() == nil)
 }
 
-func main() {
-	context := context.Background()
-	client := redis.NewClient(&redis.Options{Network: "unix", Addr: sockets[0]})
-	fmt.Println("ready")
-	lines := bufio.NewScanner(os.Stdin)
-	for lines.Scan() {
-		words := strings.Fields(lines.Text())
-		bytes, err := hex.DecodeString(words[1])
-		require(err == nil)
-		name := string(bytes)
-		number := func(place int) int {
-			value, err := strconv.Atoi(words[place])
-			require(err == nil)
-			return value
-		}
-		said := map[bool]string{true: "unlocked", false: "lost"}
-		switch words[0] {
-		case "lock":
-			said = map[bool]string{true: "locked", false: "busy"}
-			fmt.Println(said[lock(name, number(2), number(3))])
-		case "unlock":
-			fmt.Println(said[unlock(name)])
-		case "count":
-			for left := number(3); left > 0; left-- {
-				require(lock(name, 10_000, 60_000))
-				value, _ := client.Get(context, words[2]).Int()
-				require(client.Set(context, words[2], value+1, 0).Err() == nil)
-				require(unlock(name))
-			}
-			fmt.Println("counted")
-		}
-	}
-}
+func main() { serve() }
