@@ -6,7 +6,7 @@
 
 namespace leasehold::test {
 
-std::vector<std::string> peer::command(const std::vector<std::string>& places)
+std::vector<std::string> peer::other_library(const std::vector<std::string>& places)
 {
     const char* const given = std::getenv("LEASEHOLD_PEER");
     if (given == nullptr)
@@ -29,6 +29,14 @@ std::string peer::hex(std::string_view name)
         result += digits[byte & 15];
     }
     return result;
+}
+
+bool peer::answer_is(std::string_view yes, std::string_view no)
+{
+    const std::string got = answer();
+    if (got != yes && got != no)
+        throw std::runtime_error("the answer of the peer is \"" + got + '"');
+    return got == yes;
 }
 
 } // namespace leasehold::test

@@ -11,28 +11,33 @@
 
 namespace leasehold::test {
 
-/// A program that locks with another library at a server, whose socket and port are its last
-/// arguments; of several servers the sockets, and the port of the first. It prints "ready", then
-/// answers each line with one:
+/// A program that locks at a server. It prints "ready", then answers each line with one:
 ///
 ///     lock NAME LEASE WAIT     "locked" or "busy": for LEASE ms, waiting for WAIT ms at most
 ///     unlock NAME              "unlocked", or "lost" if it was not its own any more
-///     count NAME KEY TIMES     "counted", when it has taken the lock TIMES times, and incremented
-///                              the number at the key in two commands each time
+///     count NAME COUNTER TIMES "counted", when it has taken the lock TIMES times, and incremented
+///                              the counter each time: it reads, then writes
 ///
-/// NAME is in hexadecimal. The command that starts it is in the environment, LEASEHOLD_PEER.
+/// NAME is in hexadecimal. In Redis the counter is a key; otherwise it is a file, and there is a
+/// pause before the write. A library whose locks end with a session does not use LEASE.
 class peer
 {
 public:
     using milliseconds = std::chrono::milliseconds;
 
+    /// Another library at a Redis server. The socket and the port are the last arguments.
     explicit peer(const redis_server& server)
-        : peer({server.socket(), std::to_string(server.port())})
+        : peer(other_library({server.socket(), std::to_string(server.port())}))
     {}
-    explicit peer(const std::vector<std::string>& places) : program_(command(places))
+    explicit peer(const std::vector<std::string>& command) : program_(command)
     {
         program_.expect("ready", std::chrono::seconds(60));
     }
+
+    /// The command of the other library, from the environment variable LEASEHOLD_PEER.
+    /// @param places Its last arguments.
+    [[nodiscard]] static std::vector<std::string> other_library(
+        const std::vector<std::string>& places);
 
     [[nodiscard]] bool lock(const std::string& name, milliseconds lease,
                             milliseconds wait = milliseconds(0))
@@ -47,17 +52,17 @@ public:
                             std::to_string(wait.count()));
     }
     [[nodiscard]] bool has_answered() { return program_.has_line(); }
-    [[nodiscard]] bool locked() { return answer() == "locked"; }
+    [[nodiscard]] bool locked() { return answer_is("locked", "busy"); }
 
     [[nodiscard]] bool unlock(const std::string& name)
     {
         program_.write_line("unlock " + hex(name));
-        return answer() == "unlocked";
+        return answer_is("unlocked", "lost");
     }
 
-    void start_count(const std::string& name, const std::string& key, int times)
+    void start_count(const std::string& name, const std::string& counter, int times)
     {
-        program_.write_line("count " + hex(name) + ' ' + key + ' ' + std::to_string(times));
+        program_.write_line("count " + hex(name) + ' ' + counter + ' ' + std::to_string(times));
     }
     [[nodiscard]] bool counted() { return answer() == "counted"; }
 
@@ -71,8 +76,9 @@ public:
     void kill() { program_.kill(); }
 
 private:
-    static std::vector<std::string> command(const std::vector<std::string>& places);
     static std::string hex(std::string_view name);
+    /// Throws `std::runtime_error` if it is neither.
+    bool answer_is(std::string_view yes, std::string_view no);
     std::string answer() { return program_.read_line(std::chrono::seconds(120)).value_or(""); }
 
     process program_;

@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(each_library_excludes_the_other_at_a_majority)
     acquire_and_release(ours, 0);
     for (std::size_t i = 0; i < members; ++i)
         wait_until([&] { return servers.is_member(i); });
-    peer theirs(places(servers));
+    peer theirs(peer::other_library(places(servers)));
     lock_options once = long_leases();
     once.wait_limit = 0ms;
     for (int i = 0; i < 10; ++i) {

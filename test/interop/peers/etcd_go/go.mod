@@ -1,0 +1,5 @@
+module leasehold/test/interop/etcd_go
+
+go 1.24
+
+require go.etcd.io/etcd/client/v3 v3.6.8
