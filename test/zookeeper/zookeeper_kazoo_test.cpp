@@ -1,8 +1,8 @@
 // Clients of this library and of kazoo, a library for Python, in one queue.
 #include <boost/test/unit_test.hpp>
 
+#include "interop/peer.hpp"
 #include "support/client_thread.hpp"
-#include "support/process.hpp"
 #include "support/zookeeper_server.hpp"
 #include "zookeeper/operator_session.hpp"
 
@@ -22,9 +22,8 @@ BOOST_AUTO_TEST_CASE(kazoo_and_this_client_wait_for_each_other)
     const std::string url = "zookeeper://" + server.address();
     operator_session as_operator(url + "?session=60000&tick=200&timeout=10000");
     const auto contenders = [&] { return as_operator.children("/app/stock").size(); };
-    process kazoo({LEASEHOLD_TEST_PYTHON, LEASEHOLD_TEST_KAZOO_PEER, std::to_string(server.port()),
-                   "/app/stock"});
-    kazoo.expect("ready", 60s);
+    peer kazoo({"env", "PYTHONPATH=" LEASEHOLD_TEST_PEERS, LEASEHOLD_TEST_PYTHON, "-B",
+                LEASEHOLD_TEST_PEERS "/kazoo/peer.py", server.address(), "/app"});
     client_thread ours(make_zookeeper_store(zookeeper_config(url + "/app?tick=200")));
     // Each lock goes through the queue, not from one waiter of this client to the next.
     lock_options in_order;
@@ -32,16 +31,15 @@ BOOST_AUTO_TEST_CASE(kazoo_and_this_client_wait_for_each_other)
     for (int i = 0; i < 3; ++i) {
         taken held = ours.lock("stock", in_order);
         BOOST_TEST(!held.code);
-        kazoo.write_line("lock");
+        kazoo.start_lock("stock", 60s, 60s);
         wait_until([&] { return contenders() == 2; });
-        BOOST_TEST(!kazoo.has_line());
+        BOOST_TEST(!kazoo.has_answered());
         auto waiting = ours.start_lock("stock", in_order); // behind kazoo
         BOOST_TEST(!ours.release(std::move(held.held)));
-        kazoo.expect("locked");
+        BOOST_TEST_REQUIRE(kazoo.locked());
         wait_until([&] { return contenders() == 2; });
         BOOST_TEST((waiting.wait_for(0s) == std::future_status::timeout));
-        kazoo.write_line("unlock");
-        kazoo.expect("unlocked");
+        BOOST_TEST(kazoo.unlock("stock"));
         taken next = get(waiting);
         BOOST_TEST(!next.code);
         BOOST_TEST(!ours.release(std::move(next.held)));
