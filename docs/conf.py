@@ -2,6 +2,8 @@
 import sys
 from pathlib import Path
 
+from breathe.renderer.sphinxrenderer import SphinxRenderer
+
 here = Path(__file__).parent
 sys.path.insert(0, str(here / "extensions"))
 sys.dont_write_bytecode = True
@@ -19,6 +21,8 @@ highlight_language = "none"
 breathe_projects = {"leasehold": str(here.parent / "doxygen/xml")}
 breathe_default_project = "leasehold"
 breathe_domain_by_extension = {"hpp": "cpp"}
+# Named groups of a class, such as the overloads with details, come after its other members.
+SphinxRenderer.sections.sort(key=lambda each: each[0] == "user-defined")
 
 myst_enable_extensions = ["tasklist"]
 myst_fence_as_directive = ["mermaid"]

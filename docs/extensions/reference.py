@@ -1,11 +1,15 @@
 """Writes the pages of the reference, one for each public header, from the XML of doxygen.
 
-A new header gets its page automatically.
+A new header gets its page automatically. It needs an example: `@code` in its comments, or the part
+with the name of its page in a program docs/programs/reference_*.cpp, which the tests run.
 """
 
+import re
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
+
+from shown_code import EDGE, ROOT, part_of
 
 # The kinds of members other than classes, in the order of the page.
 SECTIONS = {
@@ -23,9 +27,12 @@ class Header:
         self.classes = []  # (line, struct or class, name)
         self.members = []
 
-    def page(self, path):
+    def page(self, path, example):
         lines = [".. highlight:: cpp", ""] + heading(f"``{path}``", "=")
         lines += [f"``#include <leasehold/{path}>``", ""]
+        if example:
+            lines += [".. rubric:: Example", "", ".. code-block:: cpp", ""]
+            lines += [f"   {line}".rstrip() for line in example.splitlines()] + [""]
         # The class with the name of the header comes first.
         subject = Path(path).stem
         classes = sorted(self.classes, key=lambda each: (not each[2].endswith(subject), each[0]))
@@ -126,12 +133,67 @@ def split(para):
     return [part for part in parts if len(part) or (part.text or "").strip()]
 
 
+def example_parts():
+    """The programs with examples, by the names of the pages that show them."""
+    parts = {}
+    for program in sorted(ROOT.glob("docs/programs/reference_*.cpp")):
+        for line in program.read_text(encoding="utf-8").splitlines():
+            if (edge := EDGE.match(line)) and not edge["end"]:
+                parts[edge["part"]] = program.relative_to(ROOT)
+    return parts
+
+
 def write(xml, folder):
+    """Writes the pages, and returns what they lack."""
     split_paragraphs(xml)
     folder.mkdir(parents=True, exist_ok=True)
+    parts = example_parts()
     for path, header in read(xml).items():
         name = path.removesuffix(".hpp").replace("/", "_")
-        (folder / f"{name}.rst").write_text(header.page(path), encoding="utf-8")
+        example = part_of(parts.pop(name), name) if name in parts else ""
+        if not example and "@code" not in (ROOT / "include/leasehold" / path).read_text("utf-8"):
+            yield f"include/leasehold/{path} has no example: see docs/extensions/reference.py"
+        (folder / f"{name}.rst").write_text(header.page(path, example), encoding="utf-8")
+    for name, program in parts.items():
+        yield f"{program}: the reference has no page {name}"
+
+
+def documented_members(xml):
+    """The public members that have a comment. Names that need none, such as destructors, need no
+    place in the reference."""
+    for file in sorted(xml.glob("*.xml")):
+        for member in ElementTree.parse(file).iterfind(".//compounddef//memberdef"):
+            name = member.findtext("qualifiedname") or ""
+            if name.startswith("leasehold") and member.get("prot") != "private" \
+                    and documented(member):
+                yield name, member
+
+
+# Names of the implementation, as they stand in a declaration.
+INTERNAL = re.compile(r"\b(detail|impl)::")
+# An overload with details returns the same as the function before it.
+WITH_DETAILS = re.compile(r"(diagnostics|redis_answer) &")
+
+
+def unclear_declarations(xml):
+    """Declarations that show internal names, and operations that do not say what they return."""
+    for name, member in documented_members(xml):
+        template, result, arguments = (
+            "".join(part.itertext()) if (part := member.find(tag)) is not None else ""
+            for tag in ("templateparamlist", "type", "argsstring"))
+        if INTERNAL.search(template + result + arguments):
+            yield f"the reference shows an internal name in {name}"
+        if result.endswith("auto") and not WITH_DETAILS.search(arguments) \
+                and member.find(".//simplesect[@kind='return']") is None:
+            yield f"{name} needs @return, because its type is auto"
+
+
+def unnamed_groups(xml):
+    for file in sorted(xml.glob("*.xml")):
+        tree = ElementTree.parse(file)
+        for group in tree.iterfind(".//sectiondef[@kind='user-defined']"):
+            if group.find("header") is None:
+                yield f"{tree.findtext('.//compoundname')} has a group @{{ without @name"
 
 
 def missing_names(xml, inventory):
@@ -141,22 +203,17 @@ def missing_names(xml, inventory):
     with open(inventory, "rb") as stream:
         kinds = InventoryFile.load(stream, "", lambda uri, page: page)
     shown = {name.partition("(")[0] for each in kinds.values() for name in each}
-    for file in sorted(xml.glob("*.xml")):
-        for member in ElementTree.parse(file).iterfind(".//compounddef//memberdef"):
-            name = member.findtext("qualifiedname") or ""
-            if not name.startswith("leasehold") or member.get("prot") == "private":
-                continue
-            # Names that need no comment, such as destructors, need no place.
-            if documented(member) and name not in shown:
-                yield f"no page of the reference contains {name}"
+    for name, _ in documented_members(xml):
+        if name not in shown:
+            yield f"no page of the reference contains {name}"
 
 
 def main(command, xml, *rest):
     """Commands: `write XML FOLDER` before Sphinx runs, `check XML INVENTORY` after it."""
     xml = Path(xml)
     if command == "write":
-        write(xml, Path(*rest))
-        faults = undocumented_values(xml)
+        faults = [*write(xml, Path(*rest)), *undocumented_values(xml),
+                  *unclear_declarations(xml), *unnamed_groups(xml)]
     else:
         faults = missing_names(xml, *rest)
     faults = sorted(set(faults))

@@ -77,16 +77,18 @@ struct client_stats
 class client
 {
 public:
-    /// @param executor The executor over which the client runs a strand of its own.
-    /// @param url      The store, as for `make_store`.
-    /// @param observer Is notified of events. By default, problems are written to standard error.
-    ///     Null: no observer, and nothing is written. To keep the lines beside another observer,
-    ///     use `observer_group`.
+    /// Constructs a client of the store that the URL names.
+    /// @param executor The client runs its own strand on this executor.
+    /// @param url      The URL of the store: see `make_store`.
+    /// @param observer Receives the events of the client. The default writes problems to standard
+    ///     error. Null: nothing is written. To add an observer and keep these messages, use
+    ///     `observer_group`.
     /// @throws boost::system::system_error As `make_store`.
     LEASEHOLD_EXPORT client(asio::any_io_executor executor, std::string_view url,
                             std::shared_ptr<observer> observer = log_to_stderr());
 
-    /// Constructs a client of a store, as `make_redis_store` makes it. A store serves one client.
+    /// Constructs a client of a store, for example the result of `make_redis_store`. A store serves
+    /// one client.
     /// @throws boost::system::system_error `errc::invalid_option` if `store` is null.
     LEASEHOLD_EXPORT client(asio::any_io_executor executor, std::shared_ptr<store> store,
                             std::shared_ptr<observer> observer = log_to_stderr());
@@ -106,6 +108,7 @@ public:
     /// Connects, and reconnects until the client is shut down or cancelled. Must be outstanding
     /// while locks are used.
     ///
+    /// @return What `token` determines. `co_await` with the default token returns nothing.
     /// @par Signature
     /// `void(error_code)`
     /// @par Errors
@@ -131,6 +134,7 @@ public:
     /// five seconds, the remaining locks expire. A lease that is granted but not yet delivered is
     /// also released: it arrives, and is not valid.
     ///
+    /// @return What `token` determines. `co_await` with the default token returns nothing.
     /// @par Signature
     /// `void(error_code)`
     /// @par Errors
@@ -154,16 +158,16 @@ public:
             state_, std::forward<Token>(token));
     }
 
-    /// Stops at once: as `async_shutdown`, but waits at most a second for the store. `async_run`
+    /// Shuts down as `async_shutdown` does, but waits for the store at most one second. `async_run`
     /// completes with `operation_aborted`.
     LEASEHOLD_EXPORT void cancel() noexcept;
 
-    /// The name of this client as a holder in diagnostics, here and in other processes: eight
+    /// The id that identifies this client as a holder, in diagnostics of all processes: eight
     /// hexadecimal digits. It does not permit reentrant acquisition. Write it to the log when a
     /// process starts.
     [[nodiscard]] LEASEHOLD_EXPORT std::string id() const;
 
-    /// A snapshot. Each member is exact; members may be from different moments.
+    /// Returns the counts. Each member is exact; members may be from different moments.
     [[nodiscard]] LEASEHOLD_EXPORT client_stats stats() const noexcept;
 
     /// The executor of handlers that have none of their own: a strand over the client's executor. A

@@ -43,10 +43,12 @@ concept token_argument = !std::same_as<std::remove_cvref_t<Token>, diagnostics>;
 ///
 /// Destroying a lease releases the lock in the background. It never blocks and never throws. The
 /// release is retried until the store answers, until the TTL has passed, or until the client ends.
-/// If another lease of the owner or a pending renewal may have extended the TTL, the TTL is no
-/// limit. `async_release` does the same and reports the result. `co_await m.async_lock();` without
-/// a variable acquires and releases at once. clang warns about it, g++ does not. The default
-/// observer of a client reports it: see `observer::unused`.
+/// The TTL is no limit if another lease of the owner or a pending renewal may have extended it.
+/// `async_release` does the same and reports the result.
+///
+/// Keep a lease in a variable: `co_await m.async_lock();` alone acquires the lock and releases it
+/// at once. clang warns about it, g++ does not. The default observer of a client reports it: see
+/// `observer::unused`.
 /// @par Threads
 /// `valid`, `deadline`, `fence` and `share_owner` may be called from any thread, also during
 /// operations of the lease. Do not move or destroy the object concurrently with any other use of
@@ -122,10 +124,11 @@ public:
 
     /// Waits until the lease ends without being released.
     ///
+    /// @return What `token` determines. `co_await` with the default token throws the reason.
     /// @par Signature
     /// `void(error_code)`. Any number of waits may be outstanding.
     /// @par Errors
-    ///  - `errc::lost`: the store reports no lock, or another owner.
+    ///  - `errc::lost`: in the store the lock is gone, or another owner holds it.
     ///  - `errc::expired`: no renewal was confirmed before the deadline, or the lease does not
     ///    renew.
     ///  - `errc::hold_limit`: the lock was held for `lock_options::longest_hold`. The client
@@ -154,16 +157,10 @@ public:
         return wait_lost(nullptr, std::forward<Token>(token));
     }
 
-    /// As above. `details` must live until the handler is called or destroyed.
-    template <class Token = detail::default_token>
-    auto async_wait_lost(diagnostics& details, Token&& token = Token())
-    {
-        return wait_lost(&details, std::forward<Token>(token));
-    }
-
     /// Releases the lock: stops the renewal, then passes the lock to the next waiter or frees it.
     ///
     /// After this call the object has no lease, whatever the result.
+    /// @return What `token` determines. `co_await` with the default token returns nothing.
     /// @par Signature
     /// `void(error_code)`
     /// @par Errors
@@ -189,13 +186,6 @@ public:
         return release(nullptr, std::forward<Token>(token));
     }
 
-    /// As above. `details` must live until the handler is called or destroyed.
-    template <class Token = detail::default_token>
-    auto async_release(diagnostics& details, Token&& token = Token())
-    {
-        return release(&details, std::forward<Token>(token));
-    }
-
     /// Stops the renewal, and leaves the lock in the store until its TTL ends. After this call the
     /// object has no lease.
     ///
@@ -204,8 +194,8 @@ public:
     ///
     /// The lock stays in the store
     ///  - at least until `deadline()`. Right after the grant, that is `lock_options::lease_time`,
-    ///    minus the margin for clock drift; at least half of it if another waiter of this client
-    ///    handed the lock over.
+    ///    minus the margin for clock drift. After a handoff from another lease of this client, it
+    ///    is at least half of that.
     ///  - at most for `lock_options::lease_time` after the last renewal reached the store.
     ///
     /// With `lock_options::dead_holder_grace`, another client may get the lock after this grace.
@@ -228,6 +218,25 @@ public:
         if (state_)
             detail::detach_in_background(std::move(state_));
     }
+
+    /// @name With details
+    /// The same operations, which also report the details of an error. The `diagnostics` must live
+    /// until the handler is called or destroyed.
+    /// @{
+
+    /// As the function without `details`, which are set right before the handler is called.
+    template <class Token = detail::default_token>
+    auto async_wait_lost(diagnostics& details, Token&& token = Token())
+    {
+        return wait_lost(&details, std::forward<Token>(token));
+    }
+
+    template <class Token = detail::default_token>
+    auto async_release(diagnostics& details, Token&& token = Token())
+    {
+        return release(&details, std::forward<Token>(token));
+    }
+    /// @}
 
 private:
     friend lease detail::make_lease(detail::lease_state_ptr) noexcept;

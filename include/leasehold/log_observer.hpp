@@ -48,8 +48,10 @@ public:
     /// True.
     [[nodiscard]] bool only_problems() const noexcept override { return true; }
 
-    /// Writes a line, or none.
+    /// @name Events
     /// @{
+
+    /// Writes a line, or none: see `observer`.
     void long_wait(std::string_view name, error_code why, duration waited,
                    std::chrono::milliseconds remaining,
                    const diagnostics& details) noexcept override;

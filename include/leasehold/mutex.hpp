@@ -50,9 +50,9 @@ clock::time_point saturated(const std::chrono::time_point<clock, Duration>& when
 
 } // namespace detail
 
-/// A named lock, exclusive among all processes that use the same store. A cheap handle: copy it, or
-/// create one where it is needed. Two handles of one name exclude each other, also within one
-/// client. A handle made by `with_owner` acquires the lock reentrantly.
+/// A named lock, exclusive among all processes that use the same store. It is a cheap handle: copy
+/// it, or create one where it is needed. Two handles of one name exclude each other, also within
+/// one client. A handle made by `with_owner` acquires the lock reentrantly.
 ///
 /// All operations have the signature `void(error_code, lease)`. The lease is set if and only if
 /// there is no error.
@@ -124,6 +124,7 @@ public:
     [[nodiscard]] LEASEHOLD_EXPORT mutex with_owner(owner under) const;
 
     /// Acquires the lock, waiting at most `lock_options::wait_limit`.
+    /// @return What `token` determines. `co_await` with the default token returns the `lease`.
     template <detail::token_argument Token = detail::default_token>
     auto async_lock(Token&& token = Token()) const
     {
@@ -133,6 +134,7 @@ public:
     /// Tries once: completes with `errc::held` if another owner holds the lock, or if it has a
     /// waiter in this client. If the store is unreachable or does not answer, waits for it for up
     /// to five seconds.
+    /// @return As `async_lock`.
     template <detail::token_argument Token = detail::default_token>
     auto async_try_lock(Token&& token = Token()) const
     {
@@ -142,6 +144,7 @@ public:
     /// Acquires the lock, waiting at most `limit`, connecting included.
     /// @param limit Rounded up to nanoseconds. Zero, negative or not a number: one try, as
     ///     `async_try_lock`. `clock::duration::max()` (292 years) or more: no limit.
+    /// @return As `async_lock`.
     template <class Rep, class Period, detail::token_argument Token = detail::default_token>
     auto async_try_lock_for(const std::chrono::duration<Rep, Period>& limit,
                             Token&& token = Token()) const
@@ -153,6 +156,7 @@ public:
     /// included.
     /// @param when Rounded up to nanoseconds. In the past: one try, as `async_try_lock`.
     ///     `clock::time_point::max()` or later: no limit.
+    /// @return As `async_lock`.
     template <class Duration, detail::token_argument Token = detail::default_token>
     auto async_try_lock_until(const std::chrono::time_point<clock, Duration>& when,
                               Token&& token = Token()) const

@@ -37,8 +37,10 @@ public:
                            [](const auto& one) { return one->only_problems(); });
     }
 
-    /// Forwards the event to each member.
+    /// @name Events
     /// @{
+
+    /// Forwards the event to each member: see `observer`.
     void began(std::string_view name) noexcept override
     {
         each([&](observer& one) { one.began(name); });

@@ -51,7 +51,8 @@ private:
     Token token_;
 };
 
-/// Makes a `with_diagnostics_t` of `token`.
+/// Wraps a completion token.
+/// @return A `with_diagnostics_t` of the decayed type of `token`.
 template <class Token>
 [[nodiscard]] constexpr auto with_diagnostics(Token&& token)
 {

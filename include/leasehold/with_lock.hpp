@@ -11,8 +11,8 @@
 namespace leasehold {
 
 /// Acquires the lock, runs `work`, and releases the lock on every path. If the lease is lost, the
-/// work is cancelled, and the result is the reason of the loss, not the abort of the work. With a
-/// handle made by `mutex::with_owner`, acquires the lock reentrantly.
+/// work is cancelled, and the operation completes with the reason of the loss. With a handle made
+/// by `mutex::with_owner`, it acquires the lock reentrantly.
 ///
 /// `work` is called with the `lease&` or without an argument, and returns
 ///  - a coroutine, `asio::awaitable<T>`, or
@@ -23,13 +23,14 @@ namespace leasehold {
 /// (`asio::detached`, a plain lambda) that is the client's executor. Work that blocks delays
 /// neither the client nor other work while that executor has a free thread: see `client`.
 ///
+/// @return What `token` determines. `co_await` with the default token returns the `T` of the work.
 /// @par Signature
-/// That of the work: `void(std::exception_ptr)` or `void(std::exception_ptr, T)` for a coroutine.
-/// `T` must be default-constructible.
+/// The signature of the work: `void(std::exception_ptr)` or `void(std::exception_ptr, T)` for a
+/// coroutine. `T` must be default-constructible.
 /// @par Details
-/// Those of an error of the lock or of a loss, in `details` and in the exception. There is an
-/// exception if the signature has one or the token makes one. `details` must live until the handler
-/// is called or destroyed.
+/// An error of the lock, or a loss, has details. They are in `details`, and in the exception if the
+/// signature has one or the token makes one. `details` must live until the handler is called or
+/// destroyed.
 /// @par Errors
 /// The first of these that applies:
 ///  - an error of `mutex::async_lock`; the work was not started
@@ -40,9 +41,10 @@ namespace leasehold {
 /// work is no error: the TTL frees the lock. If `work` throws and the signature begins with
 /// `error_code`, the exception leaves the context's `run` and the handler is destroyed.
 /// @par Cancellation
-/// During the wait: all types; the work is not started. During the work: terminal, forwarded to the
-/// work once. During the release: none. The operation waits for work that ignores cancellation.
-/// Until that ends, only the fence protects the resource.
+///  - During the wait: all types. The work is not started.
+///  - During the work: terminal, forwarded to the work once. The operation waits for work that
+///    ignores cancellation. Until that ends, only the fence protects the resource.
+///  - During the release: none.
 /// @par Completion
 /// Never inside this call, on the handler's associated executor (default:
 /// `client::get_executor()`). `work` is destroyed before.

@@ -122,8 +122,10 @@ public:
     /// Returns the counts as a page in the OpenMetrics text format 1.0, with `# EOF`.
     [[nodiscard]] std::string text() const;
 
-    /// The events of the clients.
+    /// @name Events
     /// @{
+
+    /// Counts an event of a client: see `observer`.
     void began(std::string_view name) noexcept override;
     void acquired(std::string_view name, std::uint64_t fence, duration waited,
                   bool handed_off) noexcept override;

@@ -35,8 +35,15 @@ namespace leasehold {
 /// The spans belong to no trace of the program, because the library does not know the trace of a
 /// caller. Search for them by name and fence.
 ///
+/// @code
+/// const auto tracer = opentelemetry::trace::Provider::GetTracerProvider()->GetTracer("locks");
+/// leasehold::client locks(context, "redis://127.0.0.1",
+///                         std::make_shared<leasehold::open_telemetry_spans>(tracer));
+/// @endcode
+///
 /// @par Threads
-/// As an observer: on the strands of the clients. The tracer may be called on several.
+/// As `observer`: called on the strand of the client. Several clients may call the tracer at the
+/// same time.
 class open_telemetry_spans final : public observer
 {
 public:

@@ -21,11 +21,11 @@ namespace leasehold {
 /// @code
 /// const auto counted = std::make_shared<leasehold::metrics>();
 /// const auto shown = std::make_shared<leasehold::prometheus_cpp_metrics>(counted);
-/// exposer.RegisterCollectable(shown); // which keeps no ownership
+/// exposer.RegisterCollectable(shown); // does not own it: keep `shown`
 /// @endcode
 ///
 /// @par Threads
-/// May be called from any thread, as all of `metrics`.
+/// All functions may be called from any thread.
 class prometheus_cpp_metrics final : public prometheus::Collectable
 {
 public:

@@ -50,8 +50,10 @@ public:
         std::span<const std::string> unlocked; ///< Locks that are lost, or have a shorter TTL.
     };
 
-    /// For the library itself.
+    /// @cond
+    // For the library itself.
     cluster(std::vector<server*> nodes, std::unique_ptr<impl::cluster_state> state) noexcept;
+    /// @endcond
     ~cluster();
     cluster(const cluster&) = delete;
     cluster& operator=(const cluster&) = delete;
@@ -109,8 +111,10 @@ public:
     void on_redirected(
         std::function<void(std::string_view name, std::string_view owner, duration later)> handler);
 
-    /// For the library itself.
+    /// @cond
+    // For the library itself.
     [[nodiscard]] impl::cluster_state& state() const noexcept { return *state_; }
+    /// @endcond
 
 private:
     [[nodiscard]] std::size_t number_of(const server& node) const;

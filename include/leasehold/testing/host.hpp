@@ -70,8 +70,10 @@ public:
     /// The executor type, for Asio.
     using executor_type = executor;
 
-    /// For the library itself.
+    /// @cond
+    // For the library itself.
     explicit host(std::unique_ptr<impl::host_state> state);
+    /// @endcond
     ~host();
 
     /// The executor of this host.
@@ -164,8 +166,10 @@ public:
     /// The faults that this host has had so far.
     [[nodiscard]] const testing::mishaps& mishaps() const noexcept;
 
-    /// For the library itself.
+    /// @cond
+    // For the library itself.
     [[nodiscard]] impl::host_state& state() const noexcept { return *state_; }
+    /// @endcond
 
 private:
     friend class impl::world_state;

@@ -82,8 +82,10 @@ public:
         duration age;     ///< The true time that a request with a limit took to arrive.
     };
 
-    /// For the library itself.
+    /// @cond
+    // For the library itself.
     explicit server(std::unique_ptr<impl::server_state> state) noexcept;
+    /// @endcond
     ~server();
     server(const server&) = delete;
     server& operator=(const server&) = delete;
@@ -205,8 +207,10 @@ public:
     void on_overtaken(
         std::function<void(std::string_view name, std::string_view owner, bool unfair)> handler);
 
-    /// For the library itself.
+    /// @cond
+    // For the library itself.
     [[nodiscard]] impl::server_state& state() const noexcept { return *state_; }
+    /// @endcond
 
 private:
     std::unique_ptr<impl::server_state> state_;

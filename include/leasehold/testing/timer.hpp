@@ -58,6 +58,7 @@ public:
     [[nodiscard]] asio::any_io_executor get_executor() const noexcept { return parts_.executor; }
 
     /// Waits until the timer expires.
+    /// @return What `token` determines. `co_await` with the default token returns nothing.
     /// @par Signature
     /// `void(error_code)`
     /// @par Errors

@@ -159,6 +159,7 @@ namespace leasehold::guard {
 ///
 /// @param connection Already runs. The call must be made where `boost::redis::connection` may be
 ///     used: one thread at a time. The operation shares ownership of it.
+/// @return What `token` determines. `co_await` with the default token returns nothing.
 /// @par Signature
 /// `void(error_code)`
 /// @par Errors
