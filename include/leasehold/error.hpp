@@ -20,9 +20,9 @@ enum class errc
 {
     held = 1,          ///< Another owner holds the lock.
     timed_out,         ///< The wait limit passed while another owner held the lock.
-    lost,              ///< The store has another owner, or none.
+    lost,              ///< In the store the lock is gone, or another owner holds it.
     expired,           ///< The deadline passed before a renewal was confirmed.
-    not_owner,         ///< The release found another owner, or none, and changed nothing.
+    not_owner,         ///< The owner of the lease does not hold the lock; nothing was changed.
     hold_limit,        ///< The lock was held for `lock_options::longest_hold`, and was released.
     no_quorum,         ///< Too few members of a quorum executed the request.
     not_replicated,    ///< Too few replicas confirmed the lock; it was released.

@@ -15,6 +15,8 @@ namespace leasehold {
 ///  - `redis:` and the other schemes of `redis_config`: include `<leasehold/redis.hpp>`.
 ///  - `postgres:` and `postgresql:`, see `postgres_config`: include `<leasehold/postgres.hpp>` and
 ///    link `leasehold::postgres`.
+///  - `mysql:` and `mariadb:`, see `mysql_config`: include `<leasehold/mysql.hpp>` and link
+///    `leasehold::mysql`.
 ///  - `zookeeper:`, see `zookeeper_config`: include `<leasehold/zookeeper.hpp>` and link
 ///    `leasehold::zookeeper`.
 ///  - `etcd:`, see `etcd_config`: include `<leasehold/etcd.hpp>` and link `leasehold::etcd`.

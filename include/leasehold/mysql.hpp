@@ -12,15 +12,14 @@
 namespace leasehold {
 
 /// Makes a store in a MySQL or MariaDB database, with its own connections. A lock is a row of a
-/// table. A second connection, on which the server announces grants, is made when an operation
-/// first waits.
+/// table. The first wait opens a second connection, on which the server announces grants.
 ///
 /// The schema must be installed: see `mysql_schema`. If it is missing or has another version,
 /// operations fail with `errc::not_supported`, and `diagnostics::server_message` names the command
 /// that installs it.
 ///
-/// The store needs sessions of its own, because they have user-level locks. A proxy that shares
-/// sessions between clients does not fit.
+/// The store needs sessions of its own, because they hold user-level locks. A proxy that shares
+/// sessions between clients cannot be used.
 /// @throws boost::system::system_error `errc::invalid_option` if `settings` is invalid.
 [[nodiscard]] LEASEHOLD_MYSQL_EXPORT std::shared_ptr<store> make_mysql_store(
     const mysql_config& settings);

@@ -43,7 +43,7 @@ struct LEASEHOLD_MYSQL_EXPORT mysql_config
         prefer,      ///< Encrypted if the server supports it. Not safe against an attacker.
         require,     ///< Encrypted, with any certificate.
         verify_ca,   ///< Encrypted, with a certificate of a trusted authority.
-        verify_full, ///< The same, and the certificate names the host.
+        verify_full, ///< As `verify_ca`, and the certificate names the host.
     };
 
     /// Which failures must keep a granted lock. A client cannot choose this for its own commits,

@@ -51,7 +51,7 @@ public:
     virtual void began(std::string_view /*name*/) noexcept {}
 
     /// A lease was granted.
-    /// @param waited      Since the call of the operation.
+    /// @param waited     Time since the call of the operation.
     /// @param handed_off Handed off by a lease of this client, without a request to the store.
     virtual void acquired(std::string_view /*name*/, std::uint64_t /*fence*/, duration /*waited*/,
                           bool /*handed_off*/) noexcept
@@ -59,7 +59,7 @@ public:
 
     /// An acquiring operation ended without a lease.
     /// @param why     The error that it completes with.
-    /// @param waited  Since the call of the operation.
+    /// @param waited  Time since the call of the operation.
     /// @param details The server and its reply, the holder. Valid during the call.
     virtual void not_acquired(std::string_view /*name*/, error_code /*why*/, duration /*waited*/,
                               const diagnostics& /*details*/) noexcept
@@ -68,7 +68,7 @@ public:
     /// The store granted a lock that another owner held at an earlier request. Called before
     /// `acquired`. If a wait ends without a lease, `not_acquired` has the holder.
     /// @param holder The `client::id` of the holder at that request; empty if unknown.
-    /// @param waited Of the first waiter, since the call of the operation.
+    /// @param waited Time of the first waiter since the call of the operation.
     virtual void contended(std::string_view /*name*/, std::string_view /*holder*/,
                            duration /*waited*/) noexcept
     {}
@@ -84,7 +84,7 @@ public:
     /// `why` or the holder has changed. Not called for reentrant acquisitions.
     /// @param why       `errc::held`, or the error of the store: see `mutex`. Without a reply to
     ///     the first request: `errc::outcome_unknown`.
-    /// @param waited    Since the call of the operation.
+    /// @param waited    Time since the call of the operation.
     /// @param remaining If the lock is held: the TTL that is left if the holder does not renew.
     ///     Zero if unknown. Negative if the lock never expires.
     /// @param details   The server and its reply, the holder. Valid during the call.
@@ -95,7 +95,7 @@ public:
 
     /// The wait that `long_wait` reported has ended.
     /// @param why    No error if the lock was acquired.
-    /// @param waited Since the call of the operation.
+    /// @param waited Time since the call of the operation.
     virtual void long_wait_ended(std::string_view /*name*/, error_code /*why*/,
                                  duration /*waited*/) noexcept
     {}
@@ -124,7 +124,7 @@ public:
 
     /// A lease ended without being released by its holder. Called once for each lease; `valid()` is
     /// already false.
-    /// @param held    Since the grant.
+    /// @param held    Time since the grant.
     /// @param reason  As in `lease::async_wait_lost`: `lost`, `expired`, `hold_limit`, `silent`, or
     ///     `shut_down` if the client stopped and releases the lock itself.
     /// @param details The failed renewals and heartbeats. Valid during the call.
@@ -134,7 +134,7 @@ public:
 
     /// A holder released its lease, or detached it (`lease::detach`). Called when the release
     /// begins.
-    /// @param held Since the grant.
+    /// @param held Time since the grant.
     virtual void released(std::string_view /*name*/, std::uint64_t /*fence*/,
                           duration /*held*/) noexcept
     {}
@@ -143,7 +143,7 @@ public:
     /// functions. Probably it was never kept in a variable, as in `co_await m.async_lock();`. A
     /// correct program with such short work causes it, too. Called before `released`. Not called
     /// for `lease::async_release`, for `lease::detach`, or for `with_lock`.
-    /// @param held Since the grant.
+    /// @param held Time since the grant.
     virtual void unused(std::string_view /*name*/, std::uint64_t /*fence*/,
                         duration /*held*/) noexcept
     {}

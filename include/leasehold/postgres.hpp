@@ -12,8 +12,8 @@
 
 namespace leasehold {
 
-/// Makes a store in a PostgreSQL database, with its own connections. A lock is a row of a table. A
-/// second connection, on which the server announces grants, is made when an operation first waits.
+/// Makes a store in a PostgreSQL database, with its own connections. A lock is a row of a table.
+/// The first wait opens a second connection, on which the server announces grants.
 ///
 /// The schema must be installed: see `postgres_schema`. If it is missing or has another version,
 /// operations fail with `errc::not_supported`, and `diagnostics::server_message` names the command

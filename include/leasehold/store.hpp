@@ -36,7 +36,7 @@ enum class lock_mode : std::uint8_t
 struct acquire_request
 {
     std::string_view name;  ///< The name of the lock.
-    std::string_view owner; ///< Made for this acquisition, never used before. Not empty.
+    std::string_view owner; ///< A new id for each acquisition. Not empty.
     std::string_view entry; ///< Empty: acquire the lock. Else the id of this reentrant acquisition.
     std::chrono::milliseconds lease;  ///< The requested TTL; > 0.
     std::uint32_t fences = 1;         ///< Fences to reserve, >= 1; the store may reserve fewer.
@@ -205,7 +205,7 @@ struct store_traits
                   ///< raised, so an acquire with a larger `fence_floor` fails: `store_refused`.
     };
 
-    bool publishes = true; ///< Notifies clients that watch a name of its releases. Otherwise the
+    bool publishes = true; ///< A release notifies the clients that watch the name. Otherwise the
                            ///< client polls with the backoff of the options.
     bool queues = false;   ///< Has a queue for each name, for `acquire_request::waits`. A release
                            ///< grants the lock to the first owner, and notifies only that one.
@@ -218,9 +218,9 @@ struct store_traits
     bool replica_acks = false;      ///< Supports `acquire_request::replica_acks`.
     /// Supports `acquire_request::dead_holder_grace`, and has `async_heartbeat`.
     bool dead_holder_grace = false;
-    /// The locks of a client and its places in queues live and end with one session, whatever each
-    /// TTL says. A renewal renews the session. `presence` and `claim` are ignored. The client
-    /// releases a lock whose lease has ended, because the store does not.
+    /// The locks of a client, and its positions in queues, end with one session, whatever their
+    /// TTLs. A renewal renews the session. `presence` and `claim` are ignored. The client releases
+    /// a lock whose lease has ended, because the store does not.
     bool session = false;
     std::size_t longest_name = 4096; ///< In bytes. Longer ones are rejected: `invalid_name`.
     std::chrono::milliseconds smallest_lease{1}; ///< Shorter ones are rejected: `not_supported`.

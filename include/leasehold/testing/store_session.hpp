@@ -36,7 +36,7 @@ public:
         error_code code;              ///< The error, or none.
         Reply reply;                  ///< The reply of the store.
         bool on_strand = false;       ///< The handler was called on the strand.
-        bool inside_the_call = false; ///< It was called inside the initiating call.
+        bool inside_the_call = false; ///< The handler was called inside the initiating call.
     };
 
     /// Opens the store.
@@ -125,7 +125,7 @@ public:
         }
     }
 
-    /// Calls `function` on the strand, and returns after it has returned.
+    /// Calls `function` on the strand, and waits until it returns.
     template <class Function>
     void on_the_strand(Function function)
     {
@@ -147,7 +147,7 @@ public:
     int connected = 0;                ///< Number of `on_connected` calls.
     int disconnected = 0;             ///< Number of `on_disconnected` calls.
     std::set<store_partition> online; ///< The partitions that can be reached.
-    error_code why;                   ///< The reason of the last one.
+    error_code why;                   ///< The reason of the last `on_disconnected` call.
     std::vector<std::string> wakeups; ///< The names of all `on_wakeup` calls.
 
     /// One `on_grant` call.

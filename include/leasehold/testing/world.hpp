@@ -71,15 +71,15 @@ public:
     /// The time since the world was created.
     [[nodiscard]] duration age() const noexcept;
 
-    /// Calls `f` at that time, on no host. Use it to inject faults.
+    /// Calls `f` at the time `when`, outside of all hosts. Use it to inject faults.
     void at(clock::time_point when, std::function<void()> f);
-    /// Calls `f` after that time, on no host.
+    /// Calls `f` after the time `how_long`, outside of all hosts.
     void after(duration how_long, std::function<void()> f) { at(now() + how_long, std::move(f)); }
 
-    /// Runs all events until then.
+    /// Runs all events of the next `how_long`.
     /// @throws any exception of a handler.
     void run_for(duration how_long) { run_until(now() + how_long); }
-    /// Runs all events until then.
+    /// Runs all events until the time `when`.
     /// @throws any exception of a handler.
     void run_until(clock::time_point when);
 
