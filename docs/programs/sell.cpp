@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <iostream>
 #include <stdexcept>
+#include <string>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -53,9 +54,12 @@ asio::awaitable<void> sell_once(leasehold::client& locks)
 
 int main(int argc, char** argv)
 try {
+    const std::string url = argc > 1 ? argv[1] : "memory:";
+    // [client]
     asio::io_context context;
-    leasehold::client locks(context, argc > 1 ? argv[1] : "memory:");
-    locks.async_run(asio::detached);
+    leasehold::client locks(context, url);
+    locks.async_run(asio::detached); // connects, and renews the leases
+    // [/client]
     asio::co_spawn(context, sell_once(locks), [](std::exception_ptr failure) {
         if (failure)
             std::rethrow_exception(failure);
