@@ -45,26 +45,30 @@ constexpr char usage[] =
                      postgres: a server, and a primary with a synchronous standby
                      mysql: a MariaDB server
                      zookeeper: an ensemble of three servers
-  --minutes M        how long, all deployments together; 0.1 ... 1440 (1)
-  --seed S           decides the order of the faults (drawn)
-  --deployment NAME  one only, of
-                     server: none, always, everysec (what it writes to its append-only file)
+  --minutes M        duration of all deployments together; 0.1 ... 1440 (1)
+  --seed S           determines the order of the faults (default: random)
+  --deployment NAME  only one:
+                     server: none, always or everysec, the mode of its append-only file
                      sentinel, cluster: all (replicas confirm each lock); redlock: five
                      postgres: one, pair; mysql: one; zookeeper: three
-  --promises         clients promise to be alive (dead_holder_grace), and their leases are longer
-  --keep DIRECTORY   write there what the clients wrote, the faults and the register, of every round
-  --html FILE        draw the last round as a page: around its first violation, or its last seconds
+  --promises         the clients use dead_holder_grace, and longer leases
+  --keep DIRECTORY   writes the records of the clients, the faults and the register of each round
+  --html FILE        draws the last round as a page: around its first violation, or its last seconds
   --controls         only the negative controls: of the fences, of confirmation
 
-What is checked, of what clients wrote down and of the register that they write to under their
-locks: never two valid holders, nor a lock that goes before its time, unless a fault that loses data
-lies in between, which is counted; every fence once, and rising in the order of the grants; losses
-told in time; every operation ended; everybody gets in when nothing is broken any more, and nothing
-is left over. FLUSHALL, a key deleted, and a server killed that does not write everything lose data.
-Behind Sentinel and in a cluster all replicas confirm each lock, and nothing may be lost. Of a
-quorum one member at a time is broken: a lease may be lost when it is emptied, but no two may hold a
-lock. A database keeps what it has confirmed, unless its tables are emptied or a row is changed, and
-an ensemble of ZooKeeper, unless the node of a lock is removed.
+The clients record each step, and write to a register under their locks. The checker reads both:
+
+  - No two valid leases exist at the same time, and no lock ends early. A fault that loses data
+    may cause either, and is counted.
+  - Each fence is granted once, and fences rise in the order of the grants.
+  - Losses are reported in time, and every operation ends.
+  - After the last fault, each client acquires its locks again, and no lock is orphaned.
+
+These faults lose data: FLUSHALL, a deleted key, and a killed server that does not write everything
+to disk. Behind Sentinel and in a cluster, all replicas confirm each lock, so no lock may be lost.
+In a quorum, one member at a time fails: a lease may be lost when it is emptied, but two clients
+never hold a lock. PostgreSQL and MariaDB keep what they have confirmed, unless their tables are
+emptied or a row is changed. ZooKeeper keeps it unless the node of a lock is removed.
 )";
 
 struct arguments

@@ -25,19 +25,19 @@ constexpr char usage[] =
     R"(usage: model [--quick | --deep] [--searches | --errors] [--only NAME] [--trace] [--smaller]
        model --run "OPTION..." [--most N]
 
-Visits every state that the protocol of the native layout can come to, with a few clients and
-faults, and looks whether its promises hold; then switches deliberate errors on, one after the
-other, and looks whether each is found.
+Visits every state that the protocol of the native layout can reach, with a few clients and faults,
+and checks its promises. Then switches deliberate errors on, one after the other, and checks that
+each is found.
 
   --quick      small searches only, and the errors
   --deep       large searches too: half an hour, some GB
-  --searches   no errors
-  --errors     errors only
+  --searches   only the searches
+  --errors     only the deliberate errors
   --only NAME  one error
-  --trace      with what is found, the way to it
-  --smaller    looks whether smaller searches find the errors, too
-  --run        one search, in the words of the tables: "clients=2 attempts=2 faults=1 joins"
-  --most N     ends a search at so many states (60000000)
+  --trace      prints the steps that lead to each violation
+  --smaller    checks whether smaller searches find the errors, too
+  --run        one search, with the options of the tables: "clients=2 attempts=2 faults=1 joins"
+  --most N     ends a search after N states (60000000)
 )";
 
 struct arguments

@@ -91,7 +91,7 @@ struct quorum : trial
         all_work();
         hold(2, "held");
         cut(what, these);
-        wait_until("the loss is told", [&] { return count(2, verb::lost, "held") == 1; });
+        wait_until("the loss is reported", [&] { return count(2, verb::lost, "held") == 1; });
         BOOST_TEST(count(2, verb::lost, "held", "expired") == 1u);
         refused(2, "held", chaos::outvoted);
         await_grants({0, 1});
@@ -133,7 +133,7 @@ BOOST_FIXTURE_TEST_CASE(F9_no_lock_is_granted_without_a_majority, quorum)
     all_work();
     hold(0, "held");
     cut("no majority", both(0, {0, 1, 2}) + both(1, {1, 2, 3}) + both(2, {2, 3, 4}));
-    wait_until("the loss is told", [&] { return count(0, verb::lost, "held") == 1; });
+    wait_until("the loss is reported", [&] { return count(0, verb::lost, "held") == 1; });
     for (std::size_t i = 0; i < site::clients; ++i)
         refused(i, "held", chaos::outvoted);
     const std::size_t before = grants(0) + grants(1) + grants(2);
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(row_11_client_that_cannot_reach_the_server_loses_its_lock)
     t.await_grants({0, 1});
     t.cut("one client", both(2, {0}));
     t.wait_until("another has it", [&] { return t.grants(0, "held") == 1; });
-    t.wait_until("the loss is told",
+    t.wait_until("the loss is reported",
                  [&] { return t.count(2, verb::lost, "held", "expired") == 1; });
     t.refused(2, "held", "store_unavailable");
     t.await_grants({0, 1});

@@ -129,7 +129,7 @@ void trial::await_grants(const std::vector<std::size_t>& clients, std::size_t ti
 {
     for (const std::size_t each : clients) {
         const std::size_t before = grants(each);
-        wait_until("client " + std::to_string(each) + " goes on",
+        wait_until("client " + std::to_string(each) + " continues",
                    [&] { return grants(each) >= before + times; });
     }
 }
@@ -185,7 +185,7 @@ void trial::finish()
     };
     for_all([&](std::size_t i) { tell(i, "settle"); });
     for_all([&](std::size_t i) {
-        wait_until("everybody gets in again",
+        wait_until("each client acquires its lock again",
                    [&] { return clients_.has_said(i, "settled") || !clients_.running(i); });
     });
     for_all([&](std::size_t i) { tell(i, "quit"); });

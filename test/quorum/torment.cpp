@@ -44,13 +44,13 @@ constexpr std::uint64_t enough_tries = 300;
 constexpr char usage[] =
     R"(usage: torment [--seconds N] [--seed S] [--members N] [--clients N] [--error E]
 Kills (SIGKILL, with an append-only file), stops (SIGSTOP) and empties servers of a quorum while
-clients lock, and looks whether its promises held.
-  --seconds N   how long (60)
-  --seed S      decides the order of the faults (drawn)
-  --members N   3, 5, 7 or 9 (5)
-  --clients N   (4)
-  --error E     a deliberate error, which has to be found: fence (each client counts by itself) or
-                hold (a lock that another has counts as granted)
+clients acquire locks, and checks the promises of the quorum.
+  --seconds N   duration (60)
+  --seed S      determines the order of the faults (default: random)
+  --members N   number of servers: 3, 5, 7 or 9 (5)
+  --clients N   number of clients (4)
+  --error E     a deliberate error, which must be found: fence (each client has its own counter) or
+                hold (a lock of another owner counts as granted)
 )";
 
 /// Deliberate errors of the clients.

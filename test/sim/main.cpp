@@ -34,21 +34,21 @@ constexpr char usage[] =
            [--mutants [--limit N] [--only NAME]] [--plan FILE [--trace] [--html FILE]]
            [--regressions DIRECTORY]
 
-  --seeds N     run N seeds (20000)
-  --from SEED   beginning with this one (1)
-  --cells N     fail unless each fault changed something in each phase so often
+  --seeds N     runs N seeds (20000)
+  --from SEED   the first of them (1)
+  --cells N     fails unless each fault has had an effect in each phase at least N times
   --topology T  redlock: a quorum of servers instead of one; cluster: several masters and replicas
-  --layout L    all of them with the layout redisson or native; else half and half
-  --seed S      run one; with --trace print what each client and store did
-  --html FILE   with --seed or --plan: draw the timeline, as a page in FILE
-  --mutants     switch each deliberate error on in turn, and count the seeds until it is found
+  --layout L    redisson or native for all seeds; default: half of the seeds each
+  --seed S      runs one seed; with --trace prints the steps of each client and store
+  --html FILE   with --seed or --plan: draws the timeline, as a page in FILE
+  --mutants     switches each deliberate error on in turn, and counts the seeds until it is found
   --limit N     seeds for each mutant (100000)
   --only NAME   one mutant; also for --seed and --plan
-  --plan FILE   run the plan in a file instead of that of a seed
-  --print       with --seed: print the plan of a seed as such a file
+  --plan FILE   runs the plan in a file instead of that of a seed
+  --print       with --seed: prints the plan of a seed as such a file
   --regressions DIRECTORY
-                run every plan that once found a defect, and look whether it finds it still;
-                with --mutants: use them first
+                runs every plan that once found a defect, and checks that it still finds it;
+                with --mutants: uses them first
 )";
 
 struct arguments

@@ -341,7 +341,7 @@ std::vector<metric_family> metrics::collect() const
                      &lock_series::lost,
                      {errc::lost, errc::expired, errc::hold_limit, errc::silent, errc::shut_down});
     of_locks(all.add_seconds("renewal_slack", kind::histogram,
-                             "What was left of a lease when its renewal was confirmed."),
+                             "Time left of a lease when its renewal was confirmed."),
              &lock_series::slack);
     of_locks(all.add("renewals_late", kind::counter,
                      "Renewals that were not confirmed and are tried again."),

@@ -10,14 +10,14 @@ using namespace leasehold::test::grace_model;
 using runs = std::vector<leasehold::test::model::search_run<setting>>;
 
 constexpr const char* usage = R"(grace_model [OPTION...]
-Every state that two or three clients can come to who promise to be alive, and supersede each other:
-requests, signs of life and their answers are late or lost, clients die, the server begins again
-with an earlier snapshot.
-  --quick       the searches that take seconds
-  --deep        also those that take some GB
-  --searches    only these; --errors: only the deliberate errors
-  --trace       the way to each error
-  --most N      states at most
+Visits every state of two or three clients with dead_holder_grace that supersede each other.
+Requests, heartbeats and their replies are late or lost, clients die, and the server restarts from
+an earlier snapshot.
+  --quick       only the searches that take seconds
+  --deep        also the searches that take some GB
+  --searches    only the searches; --errors: only the deliberate errors
+  --trace       prints the steps that lead to each error
+  --most N      ends a search after N states
 )";
 
 runs searches()

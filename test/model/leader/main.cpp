@@ -10,12 +10,12 @@ using namespace leasehold::test::leader_model;
 using runs = std::vector<leasehold::test::model::search_run<setting>>;
 
 constexpr const char* usage = R"(leader_model [OPTION...]
-Every state that a lease of etcd can come to while leaders are deposed, and the member of the client
-learns of it late.
-  --quick       the searches that take seconds
-  --searches    only these; --errors: only the deliberate errors
-  --trace       the way to each error
-  --most N      states at most
+Visits every state of a lease in etcd while leaders are deposed, and the member of the client
+detects that late.
+  --quick       only the searches that take seconds
+  --searches    only the searches; --errors: only the deliberate errors
+  --trace       prints the steps that lead to each error
+  --most N      ends a search after N states
 )";
 
 runs searches()

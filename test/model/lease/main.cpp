@@ -10,13 +10,13 @@ using namespace leasehold::test::lease_model;
 using runs = std::vector<leasehold::test::model::search_run<setting>>;
 
 constexpr const char* usage = R"(lease_model [OPTION...]
-Every state that a lease at a quorum of three members can come to after two of them have granted it:
-members cannot be reached, come back, or forget; requests are late, and answers are lost.
-  --quick       the searches that take seconds
-  --deep        also those that take some GB
-  --searches    only these; --errors: only the deliberate errors
-  --trace       the way to each error
-  --most N      states at most
+Visits every state of a lease in a quorum of three members, two of which have granted it. Members
+become unreachable, return, or lose their data. Requests are late, and replies are lost.
+  --quick       only the searches that take seconds
+  --deep        also the searches that take some GB
+  --searches    only the searches; --errors: only the deliberate errors
+  --trace       prints the steps that lead to each error
+  --most N      ends a search after N states
 )";
 
 runs searches()

@@ -10,14 +10,14 @@ using namespace leasehold::test::quorum_model;
 using runs = std::vector<leasehold::test::model::search_run<setting>>;
 
 constexpr const char* usage = R"(quorum_model [OPTION...]
-Every state that a quorum of three members can come to, with two clients that each lock a name
-twice: requests and answers are lost or late, holds end, members forget all they have, or restart,
-and are made members again.
-  --quick       the searches that take seconds
-  --deep        also those that take some GB
-  --searches    only these; --errors: only the deliberate errors
-  --trace       the way to each error
-  --most N      states at most
+Visits every state of a quorum of three members and two clients that each lock a name twice.
+Requests and replies are lost or late, and leases expire. Members lose their data or restart, and
+rejoin.
+  --quick       only the searches that take seconds
+  --deep        also the searches that take some GB
+  --searches    only the searches; --errors: only the deliberate errors
+  --trace       prints the steps that lead to each error
+  --most N      ends a search after N states
 )";
 
 runs searches()

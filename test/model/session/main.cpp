@@ -10,12 +10,12 @@ using namespace leasehold::test::session_model;
 using runs = std::vector<leasehold::test::model::search_run<setting>>;
 
 constexpr const char* usage = R"(session_model [OPTION...]
-Every state that a session of ZooKeeper can come to whose client is connected to a follower. All
-messages between follower and leader may be late.
-  --quick       the searches that take seconds
-  --searches    only these; --errors: only the deliberate errors
-  --trace       the way to each error
-  --most N      states at most
+Visits every state of a ZooKeeper session whose client is connected to a follower. All messages
+between follower and leader may be late.
+  --quick       only the searches that take seconds
+  --searches    only the searches; --errors: only the deliberate errors
+  --trace       prints the steps that lead to each error
+  --most N      ends a search after N states
 )";
 
 runs searches()
