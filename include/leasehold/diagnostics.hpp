@@ -65,9 +65,12 @@ struct diagnostics
         holder_info = {};
     }
 
-    /// One line: `server 127.0.0.1:6379, key 'stock', held by client 5e0f8c21 (orders on web-3, pid
-    /// 4711, since 2026-11-23 02:04:05 UTC), waited 20 ms, 2 attempts`. Empty members are left out.
-    /// Control characters are written as hexadecimal escapes.
+    /// Returns one line. Empty members are left out. Control characters are written as hexadecimal
+    /// escapes. Example:
+    /// @code{.txt}
+    /// server 127.0.0.1:6379, key 'stock', held by client 5e0f8c21 (orders on web-3, pid 4711,
+    /// since 2026-11-23 02:04:05 UTC), waited 20 ms, 2 attempts
+    /// @endcode
     [[nodiscard]] LEASEHOLD_EXPORT std::string to_string() const;
 
     /// Compares all members.

@@ -145,9 +145,12 @@ public:
     /// `client::get_executor()`). This object may be moved during the wait. Destroying it ends the
     /// wait.
     /// @par Together with work
-    /// `with_lock` cancels the work at a loss. So does `async_wait_lost(as_tuple(use_awaitable)) ||
-    /// work()`. Without `as_tuple` the work is not cancelled: the operator `||` of
-    /// `asio::awaitable` waits for a success, and a loss is an error.
+    /// `with_lock` cancels the work at a loss. So does this expression:
+    /// @code
+    /// co_await (lease.async_wait_lost(as_tuple(use_awaitable)) || work());
+    /// @endcode
+    /// Without `as_tuple` the work is not cancelled: the operator `||` of `asio::awaitable` waits
+    /// for a success, and a loss is an error.
     /// @par Details
     /// The renewals that failed before the end: the server, its reply, the time of the first
     /// failure.

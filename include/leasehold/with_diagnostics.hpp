@@ -18,9 +18,10 @@ namespace leasehold {
 
 namespace asio = boost::asio;
 
-/// A completion token that turns errors into exceptions with details. An operation of this library
-/// with the signature `void(error_code, T...)` then has the signature `void(std::exception_ptr,
-/// T...)`. The exception is an `error_with_diagnostics`.
+/// A completion token that turns errors into exceptions with details.
+///
+/// An operation of this library with the signature `void(error_code, T...)` then has the signature
+/// `void(std::exception_ptr, T...)`. The exception is an `error_with_diagnostics`.
 ///
 /// `with_diagnostics(asio::deferred)` is the default token of every operation on a lock or lease,
 /// so `co_await m.async_lock()` throws the details. With `asio::use_awaitable`, `asio::use_future`

@@ -57,8 +57,8 @@ struct contract_case
     const char* name; ///< The requirement, as an identifier.
 
     /// Checks it, on a lab of its own.
-    /// @throws contract_violation if it does not hold.
-    /// @throws std::runtime_error if an expected event did not happen within ten seconds.
+    /// @throws contract_violation The store violates it.
+    /// @throws std::runtime_error An expected event did not happen within ten seconds.
     void (*run)(store_lab& lab);
 };
 

@@ -25,7 +25,8 @@ namespace leasehold::testing {
 /// Opens a store, with a strand and a recording listener, for tests of stores. Makes the
 /// asynchronous functions synchronous: each runs the context until there is a reply. Its destructor
 /// calls `close`. Several sessions may share a context; each belongs to one thread.
-/// @throws std::runtime_error from every function that waits, after ten seconds.
+/// @throws std::runtime_error From each function that waits, if the event does not happen within
+///     ten seconds.
 class store_session final : public store_listener
 {
 public:

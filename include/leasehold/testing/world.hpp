@@ -76,11 +76,9 @@ public:
     /// Calls `f` after the time `how_long`, outside of all hosts.
     void after(duration how_long, std::function<void()> f) { at(now() + how_long, std::move(f)); }
 
-    /// Runs all events of the next `how_long`.
-    /// @throws any exception of a handler.
+    /// Runs all events of the next `how_long`. An exception of a handler leaves this call.
     void run_for(duration how_long) { run_until(now() + how_long); }
-    /// Runs all events until the time `when`.
-    /// @throws any exception of a handler.
+    /// Runs all events until the time `when`. An exception of a handler leaves this call.
     void run_until(clock::time_point when);
 
     /// Runs until `done()` is true or `limit` has passed. Returns whether it is done.
