@@ -40,7 +40,7 @@ std::string look_at_sentinel(server_connection& sentinel, const std::string& mas
     if (view.is_error()) {
         add(to, level::problem, "sentinel", name,
             "it does not report '" + master + "': " + view.text,
-            "Clients that ask this Sentinel find no master.",
+            "Clients that query this Sentinel find no master.",
             "Use SENTINEL MONITOR, or grant the user SENTINEL MASTER.");
         return {};
     }
@@ -161,7 +161,7 @@ void look_at_sentinels(boost::asio::io_context& context, const redis_config& whe
         }
         catch (const refused& failed) {
             add(to, level::warning, "sentinel", name_of(at), failed.what(),
-                "Clients cannot ask this Sentinel.",
+                "Clients cannot query this Sentinel.",
                 "Check sentinel_user and sentinel_password in the URL.");
         }
     }
@@ -203,7 +203,7 @@ void look_at_cluster(boost::asio::io_context& context, const redis_config& where
         }
         catch (const unreachable& failed) {
             add(to, level::warning, "cluster", name_of(at), failed.what(),
-                "A client that starts with this node has to ask another one.",
+                "A client that starts with this node must query another one.",
                 "Restart it, or remove it from the URL.");
         }
     }

@@ -42,9 +42,11 @@ using std::chrono::milliseconds;
 
 constexpr char about[] =
     R"(Checks if the server, or the servers, of a URL are fit to keep locks:
-version, role, eviction, memory, persistence, replicas, Sentinels, cluster,
-quorum, clocks, latency, and the rights of the user. Then it acquires and
-releases the lock KEY. Each finding says why it matters and how to fix it.
+in Redis the version, role, eviction, memory, persistence, replicas, Sentinels,
+cluster, quorum, clocks, and the rights of the user; in a database the schema
+and the durability; in ZooKeeper and etcd the members and their majority; and
+the latency. Then it acquires and releases the lock KEY. Each finding says why
+it matters and how to fix it.
 
 Without KEY it uses a random name. Pass KEY if the user may access only certain
 keys. It writes nothing else.

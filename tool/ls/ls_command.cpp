@@ -20,8 +20,8 @@ these. Quote it.
 SINCE is the start time of the holder's client; the store does not keep the
 time of the acquire. FENCE<= is an upper bound; only the holder knows its
 fencing token. A dash means unknown: clients of other libraries, or with
-client_info=off, store no details. The servers are read in steps with SCAN, so
-a lock that is acquired or released meanwhile may be missing.
+client_info=off, store no details. Redis is read in steps with SCAN, so a lock
+that is acquired or released meanwhile may be missing.
 
 A holder is shown as silent if it sends heartbeats (dead_holder_grace) and has
 missed some: most likely its process is gone, stopped or disconnected. Holders

@@ -43,7 +43,7 @@ It first reads all keys of a Redis server. Then it reads the locks that it
 knows at each interval, and looks for new ones in steps of a thousand keys, for
 a tenth of the interval: this takes at most a tenth of the time of the server,
 and a step. So among many keys a new lock is shown later, after several
-intervals. PostgreSQL lists all locks each time. A lock that is acquired and
+intervals. Other stores list all locks each time. A lock that is acquired and
 released between two reads is not seen. An unreachable server is reported and
 retried.
 )";
