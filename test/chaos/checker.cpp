@@ -224,7 +224,7 @@ private:
             if (each.value != last_value + 1)
                 wrong(rule::no_lost_update, name, at, text + " over " + to_string(last_value));
             if (attempt == attempts.end() || !attempt->second->taken.value_or(true))
-                wrong(rule::register_agrees, name, at, text + ", and nobody says so");
+                wrong(rule::register_agrees, name, at, text + ", and no client recorded it");
             else
                 attempts.erase(attempt);
             last_fence = std::max(last_fence, each.fence);

@@ -177,7 +177,7 @@ private:
         }
         else {
             if (last == last_given_.end())
-                return wrong(rule::well_formed, e, "handed over by nobody");
+                return wrong(rule::well_formed, e, "handed over by no client");
             in = given_[last->second].hold;
             out_.holds[in].last_fence = e.fence;
         }
@@ -364,7 +364,7 @@ private:
         for (const given& each : given_)
             if (!each.told)
                 wrong(rule::outcome, each.name, each.at,
-                      "its lease with fence " + std::to_string(each.fence) + " reached nobody");
+                      "its lease with fence " + std::to_string(each.fence) + " reached no caller");
     }
 
     const history& of_;

@@ -58,7 +58,7 @@ public:
             clients_.pause(0);
             const auto writes = [&] { return reader.integer({"LLEN", "writes:" + name}); };
             const auto before = writes();
-            until("somebody else writes", 20s, [&] { return writes() > before; });
+            until("another client writes", 20s, [&] { return writes() > before; });
             clients_.resume(0);
         }
     }

@@ -160,7 +160,7 @@ void check_table(std::string_view steps, const std::vector<std::string>& names)
                                                      now);
             require(x.result == y.result && x.fences == y.fences &&
                         x.first_fence == y.first_fence && x.remaining == y.remaining,
-                    "a name changes what an acquire is told");
+                    "a name changes the reply to an acquire");
             require(x.result != acquired::granted || named.owner(name, now) == owner,
                     "granted, and another has it");
             break;

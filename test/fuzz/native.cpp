@@ -559,7 +559,7 @@ private:
         for (std::size_t i = 0; i < r.size && !r.failed; ++i)
             require(r.renewed[i] == renewal_result::failed ||
                         (said && (*said)[i] == (r.renewed[i] == renewal_result::renewed ? 1 : 0)),
-                    "a renewal is told what was not said");
+                    "a renewal gets a reply that was not sent");
     }
 
     asio::io_context& context_;

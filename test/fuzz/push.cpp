@@ -105,8 +105,8 @@ void push(std::string_view input)
             user.on_push(each);
         for (const std::string& each : collected.take_errors())
             user.on_stray_error(each);
-        require(told.hints == due, due.empty() ? "a hint out of nothing"
-                                               : "a release is not told to all who watch for it");
+        require(told.hints == due,
+                due.empty() ? "a hint out of nothing" : "a release does not notify all watchers");
     }
 
     // A name without a watch gets no wake-up any more, and the others do.
@@ -119,7 +119,7 @@ void push(std::string_view input)
         const bool shared = std::any_of(names.begin(), names.end(), [&](const std::string& each) {
             return channel_of(each) == channel_of(gone);
         });
-        require(told.hints.count(gone) == 0, "a hint for who does not watch any more");
+        require(told.hints.count(gone) == 0, "a wake-up for a client that has ended its watch");
         require(!told.hints.empty() == shared, "who still watches is forgotten");
     }
 }

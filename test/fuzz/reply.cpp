@@ -474,7 +474,7 @@ private:
                                            released_t::still_held,   released_t::left_queue,
                                            released_t::granted_next, released_t::granted_next};
         require(r.released.result == meanings[(*said)[0]], "another answer than was given");
-        require(!r.released.next, "the next owner, whom nobody asked for");
+        require(!r.released.next, "a next owner that was not requested");
         require(r.released.receivers_known || r.released.receivers == 0, "receivers from nowhere");
     }
 
@@ -488,7 +488,7 @@ private:
                 const renewal_result result = r.renewed[first + i];
                 require(result == renewal_result::failed ||
                             (said && (*said)[i] == (result == renewal_result::renewed ? 1 : 0)),
-                        "a renewal is told what was not said");
+                        "a renewal gets a reply that was not sent");
             }
         }
     }

@@ -43,11 +43,11 @@ bool same(const topology_map& a, const topology_map& b)
 
 void check(const topology_map& found, std::string_view input)
 {
-    require(!found.ranges.empty(), "a map that says of no slot who serves it", input);
+    require(!found.ranges.empty(), "a map without a server of any slot", input);
     std::vector<bool> serves(found.masters.size(), false);
     for (const topology_map::range& each : found.ranges) {
         require(each.first <= each.last && each.last < slot_count, "slots that are none", input);
-        require(each.master < found.masters.size(), "a range of nobody's", input);
+        require(each.master < found.masters.size(), "a range without a master", input);
         serves[each.master] = true;
     }
     require(std::find(serves.begin(), serves.end(), false) == serves.end(),

@@ -77,7 +77,7 @@ void given(state& s, const setting& g, owner o, bool by_short_way)
         if ((s.disturbed >> before & 1) != 0 || !waiting(s, before))
             continue;
         if (!by_short_way || s.open == 0 || !g.excuse_barging)
-            throw violation{"order: the lock is given past one who waits"};
+            throw violation{"order: the lock is granted past a waiter"};
         s.disturb(before);
     }
     forgotten(s, o);
@@ -130,7 +130,7 @@ const char* wrong_in(const state& s, const setting& g) noexcept
         if (c.has(client::believes) && s.data.lock != owner_of(i, c.number))
             return "loss: a holder has lost the lock without a fault";
         if (c.entry == client::inner::in && s.data.lock != owner_of(i, c.entry_number))
-            return "loss: one who has entered has lost the lock without a fault";
+            return "loss: a reentrant acquisition has lost the lock without a fault";
     }
     return nullptr;
 }

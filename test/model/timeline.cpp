@@ -118,7 +118,7 @@ std::string text_of(const step& by)
     case type::presence_over: return "presence of " + name_of(by.client) + " is over";
     case type::line_over: return "the line expires";
     case type::entries_over: return "the entries of " + name_of(by.client) + " expire";
-    case type::turn_over: return "the turn of those who do not know the line is over";
+    case type::turn_over: return "the time of external clients has passed";
     case type::foreign_takes: return "foreign: SET NX";
     case type::foreign_leaves: return "foreign: compare and delete";
     case type::cancel: return who + " is cancelled";

@@ -231,7 +231,7 @@ void actors::watch_loss(actor& a, lease& held)
         if (reason != asio::error::operation_aborted)
             return checks_.told_lost(a, held, *a.client, reason);
         if (!a.guards() && !a.ended && held)
-            trial_.wrong("loss not told: the wait was aborted though the lease goes on");
+            trial_.wrong("loss not reported: the wait was aborted although the lease continues");
     });
     held.async_wait_lost(asio::bind_executor(a.client->locks->get_executor(), std::move(told)));
 }

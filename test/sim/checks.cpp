@@ -231,7 +231,7 @@ void checks::overtaken(std::string_view name, std::string_view owner, bool unfai
     // External clients acquire a lock that is left free, and so do clients of this library.
     if (unfair || (p.is_quiet() && all_renew && all_hear && !p.leaves_free()))
         trial_.wrong("order: " + std::string(owner) + " was given " + std::string(name) +
-                     " before those who came first");
+                     " before earlier waiters");
 }
 
 /// The grant whose block contains the fence.
@@ -415,7 +415,8 @@ void checks::check_turn(const actor& a, const grant_record& from, name_state& n)
     const bool by_store = owed != never && from.when > owed;
     // A waiter that leaves the queue ends the free time.
     if (by_store && n.gave_up + 50ms < owed && a.started + 100ms < owed && n.external_took < owed)
-        trial_.wrong("foreign turn: strangers ask for " + n.text + ", and it was not left free");
+        trial_.wrong("external time: external clients poll " + n.text +
+                     ", and it was not left free");
 }
 
 void checks::acquired_externally(name_state& n)
@@ -424,7 +425,7 @@ void checks::acquired_externally(name_state& n)
     for (const possession& each : trial_.possessions)
         if (&trial_.names[each.name] == &n && each.held->valid() && !excused(each))
             trial_.wrong("two holders: [" + std::to_string(each.holder->index) +
-                         "] and a stranger of " + n.text);
+                         "] and an external client of " + n.text);
 }
 
 void checks::expect_nobody_connects(clock::duration how_long)
@@ -454,7 +455,7 @@ void checks::told_error(const process& p, const diagnostics& details)
 {
     // A quorum has to form first.
     if (trial_.scenario.all_faults(is_unnoticed) && !trial_.scenario.is_quorum())
-        trial_.wrong("refused: " + p.host->name() + " is told " + details.server_message);
+        trial_.wrong("refused: " + p.host->name() + " gets " + details.server_message);
 }
 
 /// The time until which moving slots may delay the lock: its own slot and, if the window of
@@ -527,7 +528,7 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
 {
     ++trial_.counted.losses;
     trial_.outcome(reason);
-    trial_.note(a, "is told that it lost the lease: " + reason.message());
+    trial_.note(a, "is notified of the loss of its lease: " + reason.message());
     a.told = true;
     a.reason = reason;
     const auto here = std::find_if(trial_.possessions.begin(), trial_.possessions.end(),
@@ -631,7 +632,7 @@ void checks::probe()
     for (const name_state& n : trial_.names) {
         const std::string holder = trial_.server.holder(n.text);
         if (holder.starts_with("foreigner:") && holder.find('|') != std::string::npos)
-            trial_.wrong("foreign value changed: whoever set it cannot leave " + n.text);
+            trial_.wrong("foreign value changed: its external owner cannot release " + n.text);
     }
     for (possession& each : trial_.possessions) {
         if (each.client->dead)
@@ -855,7 +856,7 @@ void checks::nothing_left()
         if (!may_stay && n.broken == never &&
             (trial_.cluster != nullptr ? trial_.cluster->keeper_of(n.text) : trial_.server)
                     .queue_length(n.text) != 0)
-            trial_.wrong("left over in the store: somebody in line");
+            trial_.wrong("left over in the store: an owner in a queue");
 }
 
 void checks::nobody_listens()

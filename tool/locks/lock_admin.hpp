@@ -40,7 +40,7 @@ struct break_result
     std::size_t members = 0;  ///< The number of members of a quorum that had the lock.
 };
 
-/// The locks of a store, for people who look after it. Connects at the first call, and again after
+/// The locks of a store, for operators. Connects at the first call, and again after
 /// an error. Each call blocks, and runs the context meanwhile.
 class lock_admin
 {

@@ -112,7 +112,7 @@ private:
 /// The details of a lock that is held.
 [[nodiscard]] details_ptr holder_of(const queue_view& queue, bool wanted);
 
-/// The number of waiters before an owner, who is not the first.
+/// The number of waiters before an owner that is not the first.
 [[nodiscard]] inline std::uint32_t position_in(const queue_view& queue) noexcept
 {
     return static_cast<std::uint32_t>(queue.size() - 1);

@@ -146,7 +146,7 @@ void topology_question::on_answer(bool shards, const reply_tree& answer)
     const address_reading reached(settings_);
     auto map = shards ? read_shards(answer, asked, reached) : read_slots(answer, asked, reached);
     if (!map) // it has not met the others yet, or has been removed
-        return give_up(errc::store_refused, "the node knows of no slot who serves it");
+        return give_up(errc::store_refused, "the node knows no server of any slot");
     map->epoch = epoch_;
     if (epoch_ == 0 || epoch_ >= known_epoch_)
         return found(std::move(*map));

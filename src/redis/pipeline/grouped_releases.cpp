@@ -10,7 +10,7 @@ void pipeline::answer(command& asked, grouped& waiting, error_code code, const d
 {
     const grouped group = std::move(waiting);
     const reply& answer = asked.used_replies().front();
-    // Nothing was executed, perhaps because of one name: each release goes on alone.
+    // Nothing was executed, perhaps because of one name: each release is sent alone.
     const bool rejected = !answer.error.empty();
     for (std::size_t i = 0; i < group->size(); ++i) {
         const bool freed = !code && answer.numbers[i] == 1;

@@ -2,7 +2,7 @@
 -- waiter, or frees it. In the same step the client may join the queue under its next owner.
 -- KEYS lock, fence counter, queue, waiters
 -- ARGV owner, entry ('': the first), release channel, prefix of the grant channels,
---      foreign turn (ms): time for which the lock is left free for external clients; 0: the script
+--      external time (ms): time for which the lock is left free for external clients; 0: the script
 --      decides when to do so,
 --      and if there is one: next owner, its lease (ms), requested fences, latest server time (us,
 --      0: any), fence retention (ms, 0: forever), presence (ms), claim (ms), subscribed: 1 or 0
@@ -11,7 +11,7 @@
 --    2   released, but other entries of the same owner hold the lock
 --    3   did not hold the lock, and was removed from the queue
 --    4   granted to the first waiter
---    5   left free; the first waiter, or the next owner, gets it after the foreign turn
+--    5   left free; the first waiter, or the next owner, gets it after that time
 --    0   did not hold the lock
 --   next: 0 has not joined; 1 granted, a: first fence, b: number of fences; 2 in the queue,
 --   a: PTTL, b: position

@@ -88,7 +88,7 @@ std::optional<overtaking> queue_order::overtaking_owner(const lock_request& aske
             after.begin() + static_cast<std::ptrdiff_t>(i))
             throw std::logic_error("queue: an owner is in it twice");
         if (data_.hget(waiters_key_, after[i]) == nullptr)
-            throw std::logic_error("line: nothing is known of one who is in it");
+            throw std::logic_error("queue: an owner in it is unknown");
         const auto found = std::find(queue_before_.begin(), queue_before_.end(), after[i]);
         const auto place = static_cast<std::size_t>(found - queue_before_.begin());
         if (place < last)

@@ -67,7 +67,7 @@ bool server::overwrite(std::string_view name)
 
 bool server::seize(std::string_view name, milliseconds how_long)
 {
-    state_->line("SEIZED by a stranger: " + std::string(name));
+    state_->line("SEIZED by an external client: " + std::string(name));
     return state_->seize(name, how_long);
 }
 

@@ -634,7 +634,7 @@ std::string server_state::acquire_externally(std::string_view n, std::chrono::mi
         redis.data.hset(n, value, "1");
         redis.data.pexpire(n, lease.count());
     }
-    line("TAKEN by a stranger: " + std::string(n));
+    line("TAKEN by an external client: " + std::string(n));
     return value;
 }
 
@@ -643,7 +643,7 @@ bool server_state::release_externally(std::string_view n, std::string_view value
     refresh();
     if (!accepts() || holder(n) != value)
         return false;
-    line("LEFT by a stranger: " + std::string(n));
+    line("LEFT by an external client: " + std::string(n));
     redis.data.del(n);
     if (layout == redis_config::key_layout::redisson) {
         std::string channel;

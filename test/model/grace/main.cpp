@@ -49,7 +49,7 @@ runs errors()
     return {
         {"promise_not_kept: the lease time alone counts",
          {.faults = 0, .others = false, .wrong = mistake::promise_not_kept}},
-        {"sign_from_answer: a sign of life counts from its answer",
+        {"sign_from_answer: a heartbeat counts from its reply",
          {.faults = 0, .others = false, .wrong = mistake::sign_from_answer}},
         {"grant_from_answer: the promise counts from the grant",
          {.faults = 0, .others = false, .wrong = mistake::grant_from_answer}},
@@ -74,7 +74,7 @@ runs errors()
         {"one_record_for_all: clients share a record",
          {.acquires = 3, .faults = 2, .others = false, .wrong = mistake::one_record_for_all},
          1},
-        {"plain_superseded: who promised nothing is superseded",
+        {"plain_superseded: an owner without the promise is superseded",
          {.faults = 0, .entries = true, .others = false, .wrong = mistake::plain_superseded}},
         {"entry_keeps_promise: an entry leaves the mark of the promise",
          {.faults = 0, .entries = true, .others = false, .wrong = mistake::entry_keeps_promise}},

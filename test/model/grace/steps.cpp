@@ -418,13 +418,13 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
             making m = begin();
             m.run_sign(i);
             m.who(i).sign = 2;
-            m.done(by, "sign of life runs");
+            m.done(by, "heartbeat runs");
         }
         if (c.late_sign != 0) {
             making m = begin();
             m.run_sign(i);
             m.who(i).late_sign = 0;
-            m.done(by, "late sign of life runs");
+            m.done(by, "late heartbeat runs");
         }
         if (c.late != 0) {
             making m = begin();
@@ -495,14 +495,14 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
             --m.s.faults;
             m.who(i).sign = m.who(i).sign_sent = 0;
             m.who(i).late_sign = 1;
-            m.done(by, "gives its sign of life up");
+            m.done(by, "gives its heartbeat up");
         }
         if (c.sign == 0 && (c.at == phase::holding || (c.at == phase::asking && g.others) ||
                             g.wrong == mistake::lapse_revived)) {
             making m = begin();
             m.who(i).sign = 1;
             m.who(i).sign_sent = now;
-            m.done(by, "sends a sign of life");
+            m.done(by, "sends a heartbeat");
         }
         if (c.asked.what != kind::none)
             continue;

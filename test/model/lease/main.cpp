@@ -25,7 +25,7 @@ runs searches()
         {"no other member fails", {.failures = 0}},
         {"one more member fails", {.failures = 1}},
         {"two more fail, one after the other", {.failures = 2}, 1},
-        {"one more fails, an answer is lost", {.failures = 1, .losses = 1}, 1},
+        {"one more fails, a reply is lost", {.failures = 1, .losses = 1}, 1},
         {"one more fails, one forgets", {.failures = 1, .forgets = 1}, 2},
     };
 }
@@ -33,10 +33,10 @@ runs searches()
 runs errors()
 {
     return {
-        {"nobody remembers who granted the lock", {.wrong = mistake::grant_not_remembered}},
+        {"the granting members are not recorded", {.wrong = mistake::grant_not_remembered}},
         {"a member that gets the lock does not count", {.wrong = mistake::creation_not_counted}},
         {"a member that forgot is not silent", {.forgets = 1, .wrong = mistake::no_silence}},
-        {"the deadline counts from the answer", {.wrong = mistake::deadline_from_answer}},
+        {"the deadline counts from the reply", {.wrong = mistake::deadline_from_answer}},
     };
 }
 

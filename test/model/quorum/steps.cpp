@@ -88,9 +88,9 @@ private:
     {
         const client& me = from_.who[c];
         if (me.at == phase::idle)
-            add("asks all members", int(c), -1, [&](state& s) { return begin(s, c); });
+            add("sends to all members", int(c), -1, [&](state& s) { return begin(s, c); });
         if (me.at == phase::voting) {
-            add("waits no longer", int(c), -1, [&](state& s) {
+            add("stops waiting", int(c), -1, [&](state& s) {
                 acquire_vote vote = vote_of(s, c);
                 return perform(s, c, vote, vote.late());
             });
@@ -101,7 +101,7 @@ private:
         // The knowledge of other clients spreads.
         for (unsigned n = 0; n < members; ++n) {
             if (me.at == phase::idle && from_.nodes[n].is_member && from_.nodes[n].epoch > me.epoch)
-                add("hears of a later epoch", int(c), int(n), [&](state& s) {
+                add("learns of a later epoch", int(c), int(n), [&](state& s) {
                     s.who[c].epoch = s.nodes[n].epoch;
                     return nullptr;
                 });
@@ -217,7 +217,7 @@ private:
                 return nullptr;
             });
         if (wrong(mistake::deadline_from_reply) && r.fence != 0 && r.over && !r.late_over)
-            add("thinks that its lease time has passed", int(o), -1, [&](state& s) {
+            add("assumes that its lease time has passed", int(o), -1, [&](state& s) {
                 s.asked[o].late_over = 1;
                 return nullptr;
             });
@@ -295,13 +295,13 @@ private:
             const unsigned c = (at.holder - 1U) / attempts;
             const bool ended = r.given_up || owner_of(from_, c) != at.holder - 1U;
             if (!g_.timed || r.over || ended)
-                add("forgets who holds the lock", -1, int(n), [&](state& s) {
+                add("forgets the holder of the lock", -1, int(n), [&](state& s) {
                     s.nodes[n].holder = 0;
                     return nullptr;
                 });
         }
         if (from_.forgets > 0)
-            add("loses all it has", -1, int(n), [&](state& s) {
+            add("loses all data", -1, int(n), [&](state& s) {
                 --s.forgets;
                 become_blank(s, n, true);
                 return nullptr;
@@ -385,7 +385,7 @@ private:
         const bool blank_servers = std::any_of(from_.nodes.begin(), from_.nodes.end(),
                                                [](const node& each) { return !each.is_member; });
         if (a.at == 0 && blank_servers)
-            add("somebody looks at the members", -1, -1, [&](state& s) {
+            add("a client reads the members", -1, -1, [&](state& s) {
                 s.maker.at = 1;
                 // If all members are blank in turn, more is required.
                 for (unsigned n = 0; n < members && !g_.anew; ++n)
@@ -393,18 +393,18 @@ private:
                 return nullptr;
             });
         if (a.at == 2 || (a.at == 1 && a.looked == bit(members) - 1))
-            add("nobody goes on making members", -1, -1, [&](state& s) {
+            add("no client continues making members", -1, -1, [&](state& s) {
                 s.maker = {};
                 return nullptr;
             });
         for (unsigned n = 0; n < members; ++n) {
             if (a.at == 1 && !has(a.looked, n))
-                add("is looked at", -1, int(n), [&](state& s) {
+                add("is read", -1, int(n), [&](state& s) {
                     look(s, n);
                     return nullptr;
                 });
             if (a.at == 2 && !has(a.answered, n))
-                add("is asked by who makes members", -1, int(n), [&](state& s) {
+                add("is read by the client that makes members", -1, int(n), [&](state& s) {
                     ask(s, n);
                     return nullptr;
                 });
@@ -412,7 +412,7 @@ private:
         if (a.at == 1 && a.looked != 0) {
             const rejoin::step next = rejoin_of(from_).next();
             if (next == rejoin::step::finish)
-                add("the other blank servers are to be members, too", -1, -1, [&](state& s) {
+                add("the other blank servers become members, too", -1, -1, [&](state& s) {
                     send_seeds(s, false);
                     return nullptr;
                 });
@@ -421,7 +421,7 @@ private:
                 add("cannot be made members", -1, -1,
                     [](state&) { return "the members are stuck"; });
             if (next == rejoin::step::adopt || next == rejoin::step::confirm)
-                add("all were looked at", -1, -1, [&](state& s) {
+                add("all were read", -1, -1, [&](state& s) {
                     s.maker.at = 2;
                     if (next == rejoin::step::confirm && wrong(mistake::one_look_is_enough))
                         send_seeds(s, true);
@@ -429,7 +429,7 @@ private:
                 });
         }
         if (a.at == 2 && rejoin_of(from_).ready())
-            add("blank servers are to be members", -1, -1, [&](state& s) {
+            add("blank servers become members", -1, -1, [&](state& s) {
                 send_seeds(s, false);
                 return nullptr;
             });

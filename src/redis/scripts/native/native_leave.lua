@@ -4,13 +4,13 @@
 -- ARGV owner, entry ('': the first), next owner ('': none), and of the next owner: lease (ms),
 --      requested fences, latest server time (us, 0: any), lower bound of the fences (as in
 --      native_acquire), presence (ms), claim (ms), subscribed: 1 or 0;
---      foreign turn (ms, 0: none): time for which the lock is left free for external clients
+--      external time (ms, 0: none): time for which the lock is left free for external clients
 -- Returns {status, next, a, b, server time in us}
 --    1   freed
 --    2   released, but other entries of the same owner hold the lock
 --    3   did not hold the lock, and was removed from the queue
 --    4   granted to the first waiter
---    5   left free; the first waiter, or the next owner, gets it after the foreign turn
+--    5   left free; the first waiter, or the next owner, gets it after that time
 --    0   did not hold the lock
 --   next: 0 has not joined; 1 granted, a: its last fence, b: number of its fences;
 --   2 in the queue, a: PTTL, b: position
