@@ -10,13 +10,15 @@ required_conan_version = ">=2.0"
 
 class LeaseholdConan(ConanFile):
     name = "leasehold"
-    description = "Distributed locks for Boost.Asio, in Redis"
+    description = "Distributed locks for Boost.Asio, in Redis, PostgreSQL, ZooKeeper or etcd"
     license = "BSL-1.0"
-    topics = ("asio", "coroutines", "distributed-lock", "redis", "fencing-token")
+    topics = ("asio", "coroutines", "distributed-lock", "redis", "postgresql", "zookeeper", "etcd",
+              "fencing-token")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"shared": [True, False], "fPIC": [True, False], "tool": [True, False]}
-    default_options = {"shared": False, "fPIC": True, "tool": False}
+    options = {"shared": [True, False], "fPIC": [True, False], "postgres": [True, False],
+               "tool": [True, False]}
+    default_options = {"shared": False, "fPIC": True, "postgres": False, "tool": False}
     implements = ["auto_shared_fpic"]
 
     @property
@@ -42,6 +44,8 @@ class LeaseholdConan(ConanFile):
         # The library's headers include it.
         self.requires("boost/[>=1.91 <2]", transitive_headers=True, options={"header_only": True})
         self.requires("openssl/[>=3 <4]", transitive_libs=True)
+        if self.options.postgres:
+            self.requires("libpq/[>=14 <18]", transitive_libs=True)
 
     def generate(self):
         toolchain = CMakeToolchain(self)
@@ -49,7 +53,8 @@ class LeaseholdConan(ConanFile):
         toolchain.cache_variables["LEASEHOLD_TESTS"] = False
         # Conan has no Lua 5.1.
         toolchain.cache_variables["LEASEHOLD_TESTING"] = "OFF"
-        toolchain.cache_variables["LEASEHOLD_POSTGRES"] = "OFF"
+        toolchain.cache_variables["LEASEHOLD_POSTGRES"] = "ON" if self.options.postgres else "OFF"
+        # Needs Boost.Charconv, which is not header-only.
         toolchain.cache_variables["LEASEHOLD_MYSQL"] = "OFF"
         toolchain.cache_variables["LEASEHOLD_EXAMPLES"] = False
         toolchain.cache_variables["LEASEHOLD_WERROR"] = False
@@ -71,18 +76,30 @@ class LeaseholdConan(ConanFile):
 
     def package_info(self):
         self.cpp_info.set_property("cmake_file_name", "leasehold")
-        self.cpp_info.set_property("cmake_target_name", "leasehold::leasehold")
-        self.cpp_info.set_property("pkg_config_name", "leasehold")
+        # As in CMake, leasehold::leasehold is core and redis.
+        self.cpp_info.set_property("cmake_target_name", "leasehold::all")
+        self.cpp_info.set_property("pkg_config_name", "leasehold-all")
+        both = self.cpp_info.components["leasehold"]
+        both.set_property("cmake_target_name", "leasehold::leasehold")
+        both.set_property("pkg_config_name", "leasehold")
+        both.requires = ["core", "redis"]
         system = ["pthread"] if self.settings.os in ("Linux", "FreeBSD") else []
         shared = ["LEASEHOLD_SHARED"] if self.options.shared else []
         needed = {
             "core": ["boost::headers"],
             "redis": ["core", "openssl::openssl"],
+            "zookeeper": ["core", "openssl::openssl"],
+            "etcd": ["core", "openssl::openssl"],
         }
+        if self.options.postgres:
+            needed["postgres"] = ["core", "libpq::libpq"]
         for name, requires in needed.items():
             component = self.cpp_info.components[name]
             component.set_property("cmake_target_name", f"leasehold::{name}")
+            component.set_property("pkg_config_name", f"leasehold-{name}")
             component.libs = [f"leasehold_{name}"]
             component.requires = requires
             component.system_libs = system
-            component.defines = shared + (["LEASEHOLD_HAS_REDIS"] if name == "redis" else [])
+            component.defines = list(shared)
+            if name != "core":
+                component.defines.append(f"LEASEHOLD_HAS_{name.upper()}")
