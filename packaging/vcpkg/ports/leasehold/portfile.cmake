@@ -3,14 +3,14 @@
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../../.." ABSOLUTE)
 
 vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
+    mysql LEASEHOLD_MYSQL
+    postgres LEASEHOLD_POSTGRES
     tool LEASEHOLD_TOOL)
 vcpkg_cmake_configure(
     SOURCE_PATH "${SOURCE_PATH}"
     OPTIONS
         -DLEASEHOLD_TESTS=OFF
         -DLEASEHOLD_TESTING=OFF # vcpkg has no Lua 5.1
-        -DLEASEHOLD_POSTGRES=OFF
-        -DLEASEHOLD_MYSQL=OFF
         -DLEASEHOLD_EXAMPLES=OFF
         -DLEASEHOLD_WERROR=OFF
         -DLEASEHOLD_INSTALL=ON
