@@ -9,11 +9,12 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME leasehold)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CONTACT "Leasehold maintainers <maintainers@leasehold.example>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "locks for scripts, kept in Redis, Valkey or PostgreSQL")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "locks for scripts, kept in Redis, a database or etcd")
 set(CPACK_PACKAGE_DESCRIPTION
 "leasehold run holds locks while a command runs. If a lock cannot be renewed, it
 ends the command and its children in time. Other commands show the holders of
-locks, and check if a server is fit to keep locks.")
+locks, and check if a server is fit to keep locks. The locks are kept in Redis,
+Valkey, PostgreSQL, MySQL, MariaDB, ZooKeeper or etcd.")
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -24,7 +25,8 @@ set(CPACK_DEB_COMPONENT_INSTALL OFF)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "redis-server | valkey-server")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS
+    "redis-server | valkey-server | postgresql | mariadb-server | zookeeperd | etcd-server")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright
     COMPONENT tool)
 install(FILES ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
