@@ -30,7 +30,7 @@ public:
         : members_(std::move(members))
     {}
 
-    /// Whether this is so for every member.
+    /// True if it is true for every member.
     [[nodiscard]] bool only_problems() const noexcept override
     {
         return std::all_of(members_.begin(), members_.end(),

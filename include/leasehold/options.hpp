@@ -49,10 +49,10 @@ struct lock_options
 
     /// Maximum time, and number of handoffs, for which a lock may pass between waiters of this
     /// client before it is released in the store. 0: no handoff. Range: up to 60 s and 1,000,000
-    /// handoffs. Both count from the acquire in the store. The limits of two mutexes apply: that of
-    /// the lease, and that of the acquire in the store. A shortage of fences ends handoff earlier:
-    /// the client reserves at most 10,000, and fewer at first or if grants follow within
-    /// microseconds.
+    /// handoffs. Both count from the acquire in the store. If the lease and that acquire are of two
+    /// mutexes with different options, the smaller limit applies. The client reserves at most
+    /// 10,000 fences, and fewer at first or if grants follow within microseconds. When they are
+    /// used up, the lock is released in the store.
     milliseconds handoff_time{20};
     /// Maximum number of handoffs: see `handoff_time`. 0: strict order between waiting processes.
     std::uint32_t handoff_count = 1'000;

@@ -181,7 +181,7 @@ struct release_reply
     /// The result of `release_request::next`: `granted`, or `held` and in the queue. Empty if it
     /// was late or the lock was not released: the store then does not know that owner.
     std::optional<acquire_reply> next{};
-    std::uint64_t receivers = 0; ///< When freed: notified watchers in all processes, with this one.
+    std::uint64_t receivers = 0; ///< When freed: the notified watchers, in all processes.
     /// False if there may be waiters that cannot be notified or counted: the user may not publish
     /// or subscribe, or the store was made without wake-ups.
     bool receivers_known = true;
