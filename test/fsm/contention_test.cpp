@@ -122,7 +122,7 @@ const std::vector<row> table = {
          return nothing();
      },
      kind::none, state::sleeping},
-    {state::sending, "not sent, nobody wants it",
+    {state::sending, "not sent, no waiter is left",
      [](machine& m) {
          m.unsent(false);
          return nothing();
@@ -141,7 +141,7 @@ const std::vector<row> table = {
      kind::none, state::holding},
     {state::sending, "held", [](machine& m) { return m.held(5s, true, m.random); }, kind::sleep,
      state::sleeping},
-    {state::sending, "held, nobody wants it",
+    {state::sending, "held, no waiter is left",
      [](machine& m) { return m.held(5s, false, m.random); }, kind::none, state::idle},
     {state::sending, "failed", [](machine& m) { return m.failed(true, m.random); }, kind::sleep,
      state::sleeping},
@@ -152,11 +152,11 @@ const std::vector<row> table = {
          return m.failed(true, m.random);
      },
      kind::sleep, state::pausing},
-    {state::sending, "failed, nobody wants it",
+    {state::sending, "failed, no waiter is left",
      [](machine& m) { return m.failed(false, m.random); }, kind::none, state::idle},
     {state::sending, "late", [](machine& m) { return m.late(true, m.random); }, kind::send,
      state::sending},
-    {state::sending, "late, nobody wants it", [](machine& m) { return m.late(false, m.random); },
+    {state::sending, "late, no waiter is left", [](machine& m) { return m.late(false, m.random); },
      kind::none, state::idle},
 
     {state::sleeping, "wanted by one more", [](machine& m) { return m.wanted(true); }, kind::none,
@@ -256,7 +256,7 @@ const std::vector<row> table = {
      [](machine& m) { return m.left(true, false, false, m.random); }, kind::none, state::sleeping},
     {state::releasing, "left, others wait",
      [](machine& m) { return m.left(true, true, true, m.random); }, kind::sleep, state::yielding},
-    {state::releasing, "left, nobody wants it",
+    {state::releasing, "left, no waiter is left",
      [](machine& m) { return m.left(false, false, true, m.random); }, kind::none, state::idle},
     {state::releasing, "left, only others want it",
      [](machine& m) { return m.left(false, true, true, m.random); }, kind::none, state::idle},

@@ -61,7 +61,7 @@ def main():
         ("a row that allows to go up", "src/middle -> src/top leads up",
          PICTURE, table_with("src/middle", "`top/ground`, `top`"),
          {"src/middle/more.cpp": '#include "top/top.hpp"\n'}),
-        ("an arrow that nobody needs", "src/middle -> src/beside is allowed, and no file needs it",
+        ("an arrow that no file needs", "src/middle -> src/beside is allowed, and no file needs it",
          PICTURE, table_with("src/middle", "`top/ground`, `beside`"), {}),
         ("a row that names nothing", "src/beside may include from nothing, which has no row",
          PICTURE, table_with("src/beside", "`nothing`"), {}),

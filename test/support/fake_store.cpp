@@ -282,7 +282,7 @@ void fake_store::describe(client_info said)
 {
     const std::lock_guard lock(mutex_);
     if (described_.empty() || !described_.back().second)
-        throw std::logic_error("fake_store: nobody was asked for");
+        throw std::logic_error("fake_store: no description was requested");
     asio::post(strand_,
                [handler = std::move(described_.back().second), said = std::move(said)]() mutable {
                    std::move(handler)(std::move(said));
@@ -293,7 +293,7 @@ void fake_store::drained()
 {
     const std::lock_guard lock(mutex_);
     if (!drain_)
-        throw std::logic_error("fake_store: nobody waits until it has drained");
+        throw std::logic_error("fake_store: no operation waits for the drain");
     asio::post(strand_, std::exchange(drain_, nullptr));
 }
 

@@ -177,11 +177,11 @@ void look_at_sentinels(boost::asio::io_context& context, const redis_config& whe
 
 void look_at_cluster(boost::asio::io_context& context, const redis_config& where, findings& to)
 {
-    bool is_told = false;
+    bool is_reported = false;
     for (const redis_config::address& at : where.addresses) {
         try {
             server_connection server(context, settings_of(where), at);
-            if (std::exchange(is_told, true))
+            if (std::exchange(is_reported, true))
                 continue;
             const auto is_answered = [&](const char* question, const resp_value& answer) {
                 if (answer.is_error())

@@ -17,7 +17,7 @@ namespace {
 namespace cluster = redis_store::cluster;
 using redirect = redis_store::redirection::kind;
 
-constexpr std::uint16_t nobody = 0xffff;
+constexpr std::uint16_t no_server = 0xffff;
 constexpr int most_redirections = 16;
 
 /// Queries one server after the other until one answers.
@@ -119,7 +119,7 @@ std::vector<redis_config::address> servers::find_in_cluster()
         server_connection node(context_, settings_of(where_), at);
         const resp_value answer = node.demand({"CLUSTER", "SLOTS"});
         masters.clear();
-        slots.assign(redis_store::slot_count, nobody);
+        slots.assign(redis_store::slot_count, no_server);
         for (const resp_value& range : answer.items) {
             if (range.items.size() < 3 || range.items[2].items.size() < 2)
                 continue;
@@ -157,7 +157,7 @@ std::size_t servers::place_of(std::string_view key) const
     if (!is_cluster())
         return 0;
     const redis_store::slot_number slot = redis_store::slot_of(key);
-    if (slots_[slot] == nobody)
+    if (slots_[slot] == no_server)
         throw refused("no node of the cluster serves slot " + std::to_string(slot) +
                       " of the key '" + std::string(key) + "'");
     return slots_[slot];

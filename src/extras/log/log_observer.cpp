@@ -95,7 +95,7 @@ struct log_observer::state
     void trouble(error_code why, const std::string& text)
     {
         if (line("store " + text, text))
-            told_trouble = true;
+            reported_trouble = true;
         last_error = why;
     }
 
@@ -117,9 +117,9 @@ struct log_observer::state
     std::set<std::string, std::less<>> waits; ///< The names whose long wait was written.
     error_code last_error{};                  ///< The last one since a connection.
     clock::time_point down_since{};           ///< The epoch: not down.
-    bool told_trouble = false;                ///< A line was written since then.
+    bool reported_trouble = false;            ///< A line was written since then.
     bool was_connected = false;
-    bool told_unused = false;
+    bool reported_unused = false;
 };
 
 log_observer::log_observer() : log_observer(sink(&write_to_stderr)) {}
@@ -195,7 +195,7 @@ void log_observer::lost(std::string_view name, std::uint64_t fence, duration hel
 void log_observer::unused(std::string_view name, std::uint64_t, duration held) noexcept
 {
     state_->attempt([&] {
-        if (!std::exchange(state_->told_unused, true))
+        if (!std::exchange(state_->reported_unused, true))
             state_->line("unused", lock_text(name) + " was released after " + text_of(held) +
                                        ", and its lease was never used: keep the lease in a "
                                        "variable, as in 'auto lease = co_await m.async_lock();'");
@@ -208,7 +208,7 @@ void log_observer::connected() noexcept
         const auto since = std::exchange(state_->down_since, {});
         const bool again = std::exchange(state_->was_connected, true);
         state_->last_error = {};
-        if (std::exchange(state_->told_trouble, false) && since != clock::time_point())
+        if (std::exchange(state_->reported_trouble, false) && since != clock::time_point())
             state_->follow(
                 (again ? "connected to the store again after " : "connected to the store after ") +
                 text_of(clock::now() - since));
