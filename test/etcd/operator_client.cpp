@@ -31,7 +31,7 @@ operator_client::~operator_client()
     context_.run();
 }
 
-void operator_client::on_closed(const trouble& why)
+void operator_client::on_closed(const etcd_store::trouble& why)
 {
     throw std::runtime_error("the connection of the operator was lost: " + why.from_here);
 }

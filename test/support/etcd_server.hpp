@@ -23,7 +23,8 @@ public:
     explicit etcd_server(std::vector<std::string> options = {}, std::string scheme = "http");
 
     /// A member of a cluster. Returns at once.
-    /// @param peer_url The URL at which the others reach it.
+    /// @param peer_url The URL at which the others reach it. "unix://name:1" is a local socket in
+    ///     the directory of each server: see `file`.
     /// @param members The names of all members and their URLs: "a=http://10.0.0.1:1,b=...".
     etcd_server(const std::string& name, const std::string& peer_url, const std::string& members);
 
@@ -38,8 +39,13 @@ public:
     /// Waits until the server has a leader.
     void wait_until_ready();
 
+    /// A number of the server's page for Prometheus.
+    [[nodiscard]] std::uint64_t metric(const std::string& name) const;
+
     [[nodiscard]] std::uint16_t port() const noexcept { return port_.number(); }
     [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port()); }
+    /// The path of a file in the directory in which the server runs.
+    [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
     [[nodiscard]] std::string log() const { return text_of(directory_.file("log")); }
 
     /// The reason why no server can be started here; empty: it can.

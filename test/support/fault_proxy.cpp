@@ -3,8 +3,10 @@
 #include "support/port.hpp"
 #include "support/resp.hpp"
 
+#include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -15,6 +17,7 @@
 #include <array>
 #include <condition_variable>
 #include <deque>
+#include <filesystem>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -140,8 +143,11 @@ using connection_ptr = std::shared_ptr<connection>;
 class fault_proxy::core_fixture
 {
 public:
-    explicit core_fixture(const stream_endpoint& upstream) : upstream_(upstream)
+    explicit core_fixture(const stream_endpoint& upstream, std::string local = {})
+        : upstream_(upstream), local_(std::move(local))
     {
+        if (local_.empty())
+            port_.emplace();
         listen();
         thread_ = std::thread([this] { context_.run(); });
     }
@@ -175,7 +181,7 @@ public:
         done.get_future().get();
     }
 
-    std::uint16_t port() const noexcept { return port_.number(); }
+    std::uint16_t port() const noexcept { return port_ ? port_->number() : std::uint16_t{0}; }
 
     void set(flow requests, flow replies)
     {
@@ -292,17 +298,21 @@ private:
 
     void listen()
     {
-        const asio::ip::tcp::endpoint here(asio::ip::address_v4::loopback(), port_.number());
+        const stream_endpoint here = port_ ? loopback_endpoint(port()) : local_endpoint(local_);
+        if (!port_)
+            std::filesystem::remove(local_); // of an acceptor that was closed
         acceptor_.open(here.protocol());
         acceptor_.set_option(asio::socket_base::reuse_address(true));
         acceptor_.bind(here);
+        if (!port_)
+            std::filesystem::permissions(local_, std::filesystem::perms::all);
         acceptor_.listen();
         accept_next();
     }
 
     void accept_next()
     {
-        acceptor_.async_accept([this](error_code failed, asio::ip::tcp::socket accepted) {
+        acceptor_.async_accept([this](error_code failed, socket_t accepted) {
             if (failed == asio::error::operation_aborted || !acceptor_.is_open())
                 return;
             if (!failed)
@@ -311,11 +321,12 @@ private:
         });
     }
 
-    void begin(asio::ip::tcp::socket accepted)
+    void begin(socket_t accepted)
     {
         error_code ignored;
-        accepted.set_option(asio::ip::tcp::no_delay(true), ignored);
-        const auto link = std::make_shared<connection>(context_, socket_t(std::move(accepted)));
+        if (port_)
+            accepted.set_option(asio::ip::tcp::no_delay(true), ignored);
+        const auto link = std::make_shared<connection>(context_, std::move(accepted));
         connections_.insert(link);
         record([&] {
             ++counters_.accepted;
@@ -583,10 +594,11 @@ private:
     }
 
     stream_endpoint upstream_;
-    const reserved_port port_;
+    const std::string local_;
+    std::optional<reserved_port> port_; ///< Nothing: it listens at the local socket.
     asio::io_context context_{1};
     asio::executor_work_guard<asio::io_context::executor_type> guard_{context_.get_executor()};
-    asio::ip::tcp::acceptor acceptor_{context_};
+    asio::basic_socket_acceptor<asio::generic::stream_protocol> acceptor_{context_};
     std::set<connection_ptr> connections_;
     std::deque<trap> traps_;
     flow request_flow_ = flow::forward;
@@ -603,6 +615,9 @@ private:
 
 fault_proxy::fault_proxy(const stream_endpoint& upstream)
     : engine_(std::make_unique<core_fixture>(upstream))
+{}
+fault_proxy::fault_proxy(const stream_endpoint& upstream, const std::string& here)
+    : engine_(std::make_unique<core_fixture>(upstream, here))
 {}
 fault_proxy::~fault_proxy() = default;
 

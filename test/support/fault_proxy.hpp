@@ -41,11 +41,14 @@ public:
 
     explicit fault_proxy(const stream_endpoint& upstream);
     explicit fault_proxy(const redis_server& upstream) : fault_proxy(upstream.endpoint()) {}
+    /// @param here A local socket, at which the proxy listens instead of a port. All users may
+    ///     connect to it.
+    fault_proxy(const stream_endpoint& upstream, const std::string& here);
     ~fault_proxy();
     fault_proxy(const fault_proxy&) = delete;
     fault_proxy& operator=(const fault_proxy&) = delete;
 
-    std::uint16_t port() const noexcept;
+    std::uint16_t port() const noexcept; ///< 0: it listens at a local socket.
     stream_endpoint endpoint() const { return loopback_endpoint(port()); }
     std::string url() const { return "redis://127.0.0.1:" + std::to_string(port()); }
 
