@@ -5,6 +5,9 @@
 #include "chaos/redlock.hpp"
 #include "chaos/sentinel.hpp"
 
+#ifdef LEASEHOLD_HAS_ETCD
+#include "chaos/etcd.hpp"
+#endif
 #ifdef LEASEHOLD_HAS_MYSQL
 #include "chaos/mysql.hpp"
 #endif
@@ -63,6 +66,9 @@ const std::vector<deployment_kind>& deployment_kinds()
 #endif
 #ifdef LEASEHOLD_HAS_ZOOKEEPER
         {"zookeeper", "three", "ZooKeeper", 2s, 60s, 0, start_zookeeper},
+#endif
+#ifdef LEASEHOLD_HAS_ETCD
+        {"etcd", "three", "etcd", 3s, 60s, 0, start_etcd},
 #endif
     };
     return all;

@@ -44,13 +44,13 @@ constexpr char usage[] =
                      redlock: a quorum of five masters
                      postgres: a server, and a primary with a synchronous standby
                      mysql: a MariaDB server
-                     zookeeper: an ensemble of three servers
+                     zookeeper, etcd: an ensemble of three servers
   --minutes M        duration of all deployments together; 0.1 ... 1440 (1)
   --seed S           determines the order of the faults (default: random)
   --deployment NAME  only one:
                      server: none, always or everysec, the mode of its append-only file
                      sentinel, cluster: all (replicas confirm each lock); redlock: five
-                     postgres: one, pair; mysql: one; zookeeper: three
+                     postgres: one, pair; mysql: one; zookeeper, etcd: three
   --promises         the clients use dead_holder_grace, and longer leases
   --keep DIRECTORY   writes the records of the clients, the faults and the register of each round
   --html FILE        draws the last round as a page: around its first violation, or its last seconds
@@ -68,7 +68,8 @@ These faults lose data: FLUSHALL, a deleted key, and a killed server that does n
 to disk. Behind Sentinel and in a cluster, all replicas confirm each lock, so no lock may be lost.
 In a quorum, one member at a time fails: a lease may be lost when it is emptied, but two clients
 never hold a lock. PostgreSQL and MariaDB keep what they have confirmed, unless their tables are
-emptied or a row is changed. ZooKeeper keeps it unless the node of a lock is removed.
+emptied or a row is changed. ZooKeeper and etcd keep it unless the node or key of a lock is
+removed.
 )";
 
 struct arguments
