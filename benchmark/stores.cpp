@@ -122,6 +122,23 @@ times_of_store measure_peer(const lock_server& where, steady::duration time)
     return found;
 }
 
+/// The ratios to reach, of this library to the program that is compared.
+struct aims
+{
+    aim latency;
+    aim throughput = at_least(1);
+    aim handoff = at_most(1);
+};
+
+aims aims_beside(const std::string& peer)
+{
+    if (peer == "pgbench") // without a session and a queue
+        return {.latency = at_most(1.2)};
+    if (peer == "Curator")
+        return {.latency = at_most(0.7), .throughput = at_least(1.5), .handoff = at_most(0.7)};
+    return {.latency = at_most(1), .throughput = at_least(1.2), .handoff = at_most(1)};
+}
+
 /// The figures of a store, and those of the program that is compared.
 struct round_of_store
 {
@@ -211,20 +228,19 @@ section stores(const setting& where)
             "", commits ? std::optional<aim>(at_least(15)) : std::nullopt);
         if (each.peer.empty())
             continue;
-        const auto compare = [&](const char* what, double times_of_store::* member, bool less,
-                                 double wanted) {
+        const auto compare = [&](const char* what, double times_of_store::* member,
+                                 const aim& wanted) {
             std::vector<double> values;
             for (const round_of_store& each_round : measured[at])
                 values.push_back(each_round.ours.*member / (each_round.peer.*member));
-            out.add(each.name, what + (" : " + each.peer), median(std::move(values)), "",
-                    less ? at_most(wanted) : at_least(wanted));
+            out.add(each.name, what + (" : " + each.peer), median(std::move(values)), "", wanted);
         };
-        const bool is_statement = each.peer == "pgbench"; // without a session and a queue
-        compare("latency", &times_of_store::latency, true, is_statement ? 1.2 : 0.7);
-        if (is_statement)
+        const aims wanted = aims_beside(each.peer);
+        compare("latency", &times_of_store::latency, wanted.latency);
+        if (measured[at].front().peer.throughput == 0)
             continue;
-        compare("throughput", &times_of_store::throughput, false, 1.5);
-        compare("handoff", &times_of_store::handoff, true, 0.7);
+        compare("throughput", &times_of_store::throughput, wanted.throughput);
+        compare("handoff", &times_of_store::handoff, wanted.handoff);
     }
     return out;
 }
