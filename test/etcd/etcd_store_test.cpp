@@ -153,6 +153,20 @@ BOOST_AUTO_TEST_CASE(changed_key_of_the_client_costs_no_lock)
     BOOST_TEST(at.session.gone.empty());
 }
 
+BOOST_AUTO_TEST_CASE(release_of_an_earlier_epoch_removes_no_key)
+{
+    scene at(url());
+    at.connected();
+    at.session.acquire(take("lock", "a:1"));
+    as_operator.clear(etcd_store::clients_prefix(root));
+    const acquire_request next = queued_request("lock", "a:2");
+    const release_request release{.name = "lock", .owner = "a:1", .entry = {}, .next = &next};
+    BOOST_TEST((at.session.release(release).code == errc::store_unavailable));
+    BOOST_TEST(keys().size() == 1u);
+    at.session.until([&] { return at.session.connected == 2; });
+    BOOST_TEST((at.session.release(release).reply.result == released_t::freed));
+}
+
 BOOST_AUTO_TEST_CASE(watch_is_made_again_after_a_lost_connection)
 {
     fault_proxy proxy(loopback_endpoint(shared_server().port()));

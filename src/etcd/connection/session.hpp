@@ -142,7 +142,7 @@ private:
     void grant();
     void write_key();
     void send_batch();
-    void on_batch(const http_reply& got, const session_lease::keep_alive& proof);
+    void on_batch(const http_reply& got, bool alone, const session_lease::keep_alive& proof);
     void keep_alive();
     void confirm(clock::time_point sent);
     void read_next();

@@ -162,17 +162,22 @@ void session::send_batch()
     transaction all{.conditions = modified_at(key_, epoch_),
                     .success = std::move(nested),
                     .failure = get_key(key_)};
-    if (in_flight_.size() == 1) {
+    // The operations of `failure` are executed although the epoch is another one.
+    const bool alone = in_flight_.size() == 1 && !in_flight_.front().what.writes_anyway;
+    if (alone) {
         const transaction& one = in_flight_.front().what;
         all = {.conditions = both(all.conditions, one.conditions),
                .success = one.success,
                .failure = both(one.failure, all.failure)};
     }
     post("kv/txn", text_of(all),
-         [this, proof = lease_.asking()](const http_reply& got) { on_batch(got, proof); });
+         [this, alone, proof = lease_.asking()](const http_reply& got) {
+             on_batch(got, alone, proof);
+         });
 }
 
-void session::on_batch(const http_reply& got, const session_lease::keep_alive& proof)
+/// @param alone The transaction is not nested.
+void session::on_batch(const http_reply& got, bool alone, const session_lease::keep_alive& proof)
 {
     const auto self = shared_from_this();
     if (got.status != 200) {
@@ -186,7 +191,6 @@ void session::on_batch(const http_reply& got, const session_lease::keep_alive& p
         return;
     }
     auto read = read_transaction(got.body);
-    const bool alone = in_flight_.size() == 1;
     if (!read ||
         (!alone && read->result.succeeded && read->result.operations.size() != in_flight_.size()))
         return on_closed(trouble_here("a reply is malformed"));

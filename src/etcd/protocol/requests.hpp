@@ -46,6 +46,7 @@ struct transaction
     std::string conditions{};
     std::string success{};
     std::string failure{};
+    bool writes_anyway = false; ///< `failure` changes keys.
 };
 
 /// The body of `kv/txn`.

@@ -90,6 +90,7 @@ private:
                                    none_created_before(place, created_));
             what.success = both(delete_key(key_), both(left, put));
             what.failure = both(delete_key(key_), left);
+            what.writes_anyway = true;
         }
         else {
             what.conditions = created_at(key_, created_);
