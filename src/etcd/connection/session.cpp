@@ -135,8 +135,10 @@ void session::greet()
          text_of(
              range_request{.prefix = clients_prefix(settings_.root), .most = 1, .keys_only = true}),
          [this](const http_reply& got) {
-             if (got.status != 200 || !read_range(got.body))
+             const auto read = got.status == 200 ? read_range(got.body) : std::nullopt;
+             if (!read)
                  return on_closed(trouble_of(read_error(got.status, got.body)));
+             greeted_ = read->header.at;
              connected();
          });
 }
@@ -162,6 +164,7 @@ void session::write_key()
         else {
             // The lease has no keys, and ends by itself.
             lease_id_ = 0;
+            leases_.clear();
             return refuse(std::exchange(beginning_, {}), got);
         }
         if (user_ == nullptr)

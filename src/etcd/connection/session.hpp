@@ -24,6 +24,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,15 +54,25 @@ public:
     virtual void on_lost(const trouble& why) = 0;
     /// No server can be used, for this reason; again after each round of attempts.
     virtual void on_unreachable(error_code why, const diagnostics& details) = 0;
+    /// Attaches a key of the session to another lease, if it exists.
+    struct move
+    {
+        std::string key;
+        std::string operation; ///< A nested transaction.
+    };
+    [[nodiscard]] virtual std::vector<move> moves_to(std::int64_t lease) const = 0;
+    /// The key did not exist any more.
+    virtual void on_not_moved(const std::string& key) = 0;
 
 protected:
     ~session_user() = default;
 };
 
-/// A session of a client: a lease of etcd, and a key that belongs to it. The revision of the last
-/// change of this key is the epoch of the connection. Each transaction compares it, so what another
-/// connection of the session has sent cannot be executed any more. The connection is made again
-/// whenever it is lost, at the next server. All on one strand.
+/// A session of a client: a lease of etcd, and a key that belongs to it. After an election, all its
+/// keys move to a new lease (`fsm::leader_lease`). The revision of the last change of the client's
+/// key is the epoch of the connection. Each transaction compares it, so what another connection of
+/// the session has sent cannot be executed any more. The connection is made again whenever it is
+/// lost, at the next server. All on one strand.
 class session final : public http_link_user, public std::enable_shared_from_this<session>
 {
 public:
@@ -97,6 +108,10 @@ public:
     [[nodiscard]] bool ready() const noexcept { return ready_; }
     [[nodiscard]] bool has_begun() const noexcept { return epoch_ != 0; }
     [[nodiscard]] std::int64_t lease() const noexcept { return lease_id_; }
+    /// Whether a key with this lease belongs to the session.
+    [[nodiscard]] bool owns(std::int64_t lease) const noexcept { return leases_.contains(lease); }
+    /// The leases that its keys may have: the current one, and those of moves that failed.
+    [[nodiscard]] const std::set<std::int64_t>& leases() const noexcept { return leases_; }
     /// The session lives at least until then.
     [[nodiscard]] clock::time_point until() const noexcept { return lease_.until(); }
     [[nodiscard]] std::chrono::milliseconds lifetime() const noexcept { return ttl_; }
@@ -117,6 +132,12 @@ private:
         reply_handler handler;
     };
     using batch = std::vector<waiting>;
+    struct new_lease
+    {
+        std::int64_t id;
+        std::chrono::milliseconds ttl;
+        session_lease belief;
+    };
     struct reading
     {
         std::string body;
@@ -139,12 +160,21 @@ private:
     void post(const std::string& target, std::string body, http_handler then, bool again = false);
     void flush_soon();
     void next();
-    void grant();
+    void grant(std::function<void(const http_reply&, const std::optional<new_lease>&)> then);
+    void adopt(const new_lease& given);
+    void begin_now();
     void write_key();
+    [[nodiscard]] transaction bound(const transaction& what) const;
     void send_batch();
     void on_batch(const http_reply& got, bool alone, const session_lease::keep_alive& proof);
     void keep_alive();
-    void confirm(clock::time_point sent);
+    void confirm();
+    void move();
+    void move_keys(const new_lease& to, std::vector<session_user::move> moves);
+    void moved(const new_lease& to, std::vector<session_user::move> moves, std::size_t count,
+               const http_reply& got);
+    void renewed(const reply_header& at);
+    void not_renewed(const http_reply& got);
     void read_next();
     /// Ends the requests of these handlers with an error of the server. An unknown outcome ends the
     /// connection.
@@ -170,9 +200,11 @@ private:
     std::string key_; ///< Of the client. Empty: unknown.
     std::string value_;
     std::int64_t lease_id_ = 0; ///< 0: there is no session.
-    std::uint64_t epoch_ = 0;   ///< 0: the key does not exist yet.
+    std::set<std::int64_t> leases_;
+    std::uint64_t epoch_ = 0; ///< 0: the key does not exist yet.
     std::chrono::milliseconds ttl_;
     session_lease lease_;
+    leader_mark greeted_; ///< The last reply before the session began.
 
     std::vector<reply_handler> beginning_;
     std::deque<waiting> waiting_; ///< Not sent.
@@ -181,7 +213,6 @@ private:
     std::vector<reply_handler> renewing_; ///< Of the renewal that is outstanding.
     std::vector<reply_handler> to_renew_; ///< Of the next one.
     bool renewal_due_ = false;
-    int repetitions_ = 0; ///< Of the renewal, because the leader changed meanwhile.
 };
 
 } // namespace leasehold::etcd_store

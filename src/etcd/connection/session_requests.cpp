@@ -19,8 +19,8 @@ constexpr std::size_t most_bytes = 512 * 1024;
 
 // Renewals in a TTL. A lease is shorter by the time between two of them.
 constexpr int beats = 4;
-// A leader that changes more often than this is no leader.
-constexpr int most_repetitions = 3;
+
+constexpr const char* key_changed = "another program has changed the key of this client";
 
 std::string confirmation_body(std::string_view key)
 {
@@ -74,11 +74,10 @@ void session::next()
         return;
     if (!has_begun() && !(waiting_.empty() && to_renew_.empty()))
         return fail_all(errc::store_unavailable);
-    repetitions_ = 0;
     if (has_begun() && (renewal_due_ || !to_renew_.empty()))
         keep_alive();
     else if (!has_begun() && !beginning_.empty())
-        grant();
+        begin_now();
     else if (!beginning_.empty()) {
         for (const auto& each : std::exchange(beginning_, {}))
             each({});
@@ -127,20 +126,47 @@ void session::refuse(std::vector<reply_handler> handlers, const http_reply& got)
         on_closed(trouble_of(error));
 }
 
-/// Begins the session: a lease, and the key of the client.
-void session::grant()
+/// Gets a new lease.
+void session::grant(std::function<void(const http_reply&, const std::optional<new_lease>&)> then)
 {
-    const clock::time_point sent = clock::now();
     post("lease/grant", grant_request(std::chrono::ceil<seconds>(settings_.session).count()),
-         [this, sent](const http_reply& got) {
+         [sent = clock::now(), before = lease_id_ != 0 ? lease_.last() : greeted_,
+          then = std::move(then)](const http_reply& got) {
              const auto given = got.status == 200 ? read_grant(got.body) : std::nullopt;
              if (!given || given->seconds <= 0)
-                 return refuse(std::exchange(beginning_, {}), got);
-             lease_id_ = given->lease;
-             ttl_ = seconds(std::min<std::int64_t>(given->seconds, 24 * 3600));
-             lease_ = session_lease(sent, ttl_, given->header.at);
-             write_key();
+                 return then(got, std::nullopt);
+             const milliseconds ttl = seconds(std::min<std::int64_t>(given->seconds, 24 * 3600));
+             then(got,
+                  new_lease{given->lease, ttl, session_lease(sent, ttl, before, given->header.at)});
          });
+}
+
+void session::adopt(const new_lease& given)
+{
+    lease_id_ = given.id;
+    leases_ = {given.id};
+    ttl_ = given.ttl;
+    lease_ = given.belief;
+}
+
+/// Begins the session: a lease, and the key of the client.
+void session::begin_now()
+{
+    grant([this](const http_reply& got, const std::optional<new_lease>& given) {
+        if (!given)
+            return refuse(std::exchange(beginning_, {}), got);
+        adopt(*given);
+        write_key();
+    });
+}
+
+/// A transaction that uses the lease that the session has now.
+transaction session::bound(const transaction& what) const
+{
+    transaction made = what;
+    if (!what.own_key.empty())
+        made.success = both(what.success, put_key(what.own_key, what.own_value, lease_id_));
+    return made;
 }
 
 /// As many transactions as the server allows in one, each as a nested one. With a user each goes
@@ -151,7 +177,7 @@ void session::send_batch()
     std::size_t bytes = 0;
     std::string nested;
     while (!waiting_.empty() && in_flight_.size() < most) {
-        std::string operation = as_operation(waiting_.front().what);
+        std::string operation = as_operation(bound(waiting_.front().what));
         bytes += operation.size();
         if (bytes > most_bytes && !in_flight_.empty())
             break;
@@ -165,15 +191,14 @@ void session::send_batch()
     // The operations of `failure` are executed although the epoch is another one.
     const bool alone = in_flight_.size() == 1 && !in_flight_.front().what.writes_anyway;
     if (alone) {
-        const transaction& one = in_flight_.front().what;
+        const transaction one = bound(in_flight_.front().what);
         all = {.conditions = both(all.conditions, one.conditions),
                .success = one.success,
                .failure = both(one.failure, all.failure)};
     }
-    post("kv/txn", text_of(all),
-         [this, alone, proof = lease_.asking()](const http_reply& got) {
-             on_batch(got, alone, proof);
-         });
+    post("kv/txn", text_of(all), [this, alone, proof = lease_.asking()](const http_reply& got) {
+        on_batch(got, alone, proof);
+    });
 }
 
 /// @param alone The transaction is not nested.
@@ -204,7 +229,7 @@ void session::on_batch(const http_reply& got, bool alone, const session_lease::k
     if (!guarded) {
         for (const waiting& each : all)
             each.handler({.failed = errc::store_unavailable});
-        return on_closed(trouble_here("another program has changed the key of this client"));
+        return on_closed(trouble_here(key_changed));
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
         reply to{.header = read->header};
@@ -219,41 +244,103 @@ void session::keep_alive()
     renewal_due_ = false;
     for (auto& each : std::exchange(to_renew_, {}))
         renewing_.push_back(std::move(each));
-    const clock::time_point sent = clock::now();
+    if (lease_.is_outdated())
+        return move();
     post("lease/keepalive", lease_request(lease_id_),
-         [this, of = lease_.sending(sent)](const http_reply& got) {
+         [this, of = lease_.sending(clock::now())](const http_reply& got) {
              const auto kept = got.status == 200 ? read_keep_alive(got.body) : std::nullopt;
-             if (!kept) {
-                 beat();
-                 return refuse(std::exchange(renewing_, {}), got);
-             }
+             if (!kept)
+                 return not_renewed(got);
              if (kept->seconds <= 0)
                  return end_session();
              lease_.kept(of);
-             confirm(of.sent);
+             confirm();
          });
 }
 
-void session::confirm(clock::time_point sent)
+void session::confirm()
 {
     post("kv/range", confirmation_body(key_),
-         [this, sent, proof = lease_.asking()](const http_reply& got) {
+         [this, proof = lease_.asking()](const http_reply& got) {
              const auto read = got.status == 200 ? read_range(got.body) : std::nullopt;
-             if (!read) {
-                 beat();
-                 return refuse(std::exchange(renewing_, {}), got);
-             }
+             if (!read)
+                 return not_renewed(got);
              lease_.answered(proof, read->header.at);
              if (read->keys.empty() || read->keys.front().key != key_ ||
                  read->keys.front().modified != epoch_)
-                 return on_closed(
-                     trouble_here("another program has changed the key of this client"));
-             if (lease_.until() < sent + ttl_ && ++repetitions_ < most_repetitions)
-                 return keep_alive();
-             beat();
-             for (const auto& each : std::exchange(renewing_, {}))
-                 each({.header = read->header});
+                 return on_closed(trouble_here(key_changed));
+             if (lease_.is_outdated())
+                 return move();
+             renewed(read->header);
          });
+}
+
+/// Moves all keys to a new lease. Until then the outdated one counts, which lives shorter.
+void session::move()
+{
+    grant([this](const http_reply& got, const std::optional<new_lease>& given) {
+        if (!given)
+            return not_renewed(got);
+        auto moves = user_->moves_to(given->id);
+        leases_.insert(given->id);
+        move_keys(*given, std::move(moves));
+    });
+}
+
+/// Each part also moves the key of the client, so that it finds out whether the session has ended.
+void session::move_keys(const new_lease& to, std::vector<session_user::move> moves)
+{
+    std::string nested;
+    std::size_t count = 0;
+    while (count < moves.size() && count < most_in_batch && nested.size() < most_bytes)
+        nested = both(nested, moves[count++].operation);
+    post("kv/txn",
+         text_of(transaction{.conditions = modified_at(key_, epoch_),
+                             .success = both(put_key(key_, value_, to.id), nested),
+                             .failure = get_key(key_)}),
+         [this, to, count, moves = std::move(moves)](const http_reply& got) {
+             moved(to, moves, count, got);
+         });
+}
+
+void session::moved(const new_lease& to, std::vector<session_user::move> moves, std::size_t count,
+                    const http_reply& got)
+{
+    const auto self = shared_from_this();
+    const auto read = got.status == 200 ? read_transaction(got.body) : std::nullopt;
+    if (!read)
+        return not_renewed(got);
+    const transaction_reply& result = read->result;
+    if (!result.succeeded)
+        return result.keys(0).empty() ? end_session() : on_closed(trouble_here(key_changed));
+    if (result.operations.size() != count + 1)
+        return on_closed(trouble_here("a reply is malformed"));
+    epoch_ = read->header.revision;
+    // After an earlier move without a reply, the lease of that move may have ended with the key.
+    for (std::size_t i = 0; i < count && user_ != nullptr; ++i) {
+        if (!result.operations[i + 1].nested.succeeded)
+            user_->on_not_moved(moves[i].key);
+    }
+    if (user_ == nullptr)
+        return;
+    moves.erase(moves.begin(), moves.begin() + static_cast<std::ptrdiff_t>(count));
+    if (!moves.empty())
+        return move_keys(to, std::move(moves));
+    adopt(to);
+    renewed(read->header);
+}
+
+void session::renewed(const reply_header& at)
+{
+    beat();
+    for (const auto& each : std::exchange(renewing_, {}))
+        each({.header = at});
+}
+
+void session::not_renewed(const http_reply& got)
+{
+    beat();
+    refuse(std::exchange(renewing_, {}), got);
 }
 
 void session::read_next()
@@ -282,7 +369,9 @@ void session::end_session()
 {
     const auto self = shared_from_this();
     lease_id_ = 0;
+    leases_.clear();
     epoch_ = 0;
+    greeted_ = lease_.last();
     lease_ = {};
     renewal_due_ = false;
     beat_timer_->cancel();

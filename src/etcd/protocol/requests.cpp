@@ -107,6 +107,14 @@ std::string modified_at(std::string_view key, std::uint64_t revision)
                    {"mod_revision", number(revision)}});
 }
 
+std::string attached_to(std::string_view key, std::int64_t lease)
+{
+    return object({{"target", "\"LEASE\""},
+                   {"result", "\"EQUAL\""},
+                   {"key", bytes(key)},
+                   {"lease", number(lease)}});
+}
+
 std::string none_created_before(std::string_view prefix, std::uint64_t revision)
 {
     return compare_all(prefix, "\"GREATER\"", revision - 1);

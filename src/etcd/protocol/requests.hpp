@@ -33,6 +33,7 @@ namespace leasehold::etcd_store {
 [[nodiscard]] LEASEHOLD_ETCD_EXPORT std::string created_at(std::string_view key,
                                                            std::uint64_t revision);
 [[nodiscard]] std::string modified_at(std::string_view key, std::uint64_t revision);
+[[nodiscard]] std::string attached_to(std::string_view key, std::int64_t lease);
 /// There is a key with this prefix, and none was created before the revision.
 [[nodiscard]] std::string none_created_before(std::string_view prefix, std::uint64_t revision);
 /// There is no key with this prefix.
@@ -46,6 +47,9 @@ struct transaction
     std::string conditions{};
     std::string success{};
     std::string failure{};
+    /// Created with the lease of the session, after the operations of `success`. Empty: none.
+    std::string own_key{};
+    std::string own_value{};    ///< Of this key.
     bool writes_anyway = false; ///< `failure` changes keys.
 };
 

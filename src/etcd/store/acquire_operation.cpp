@@ -70,14 +70,14 @@ private:
         transaction what;
         if (waits_) {
             what.conditions = created_at(key_, 0);
-            what.success = both(keys_before(place, 0, longest_view), state_->put_of(of));
+            what.success = keys_before(place, 0, longest_view);
             what.failure = get_key(key_);
         }
         else {
             what.conditions = none_exists(place);
-            what.success = state_->put_of(of);
             what.failure = both(get_key(key_), first_key(place));
         }
+        state_->put(what, of);
         state_->to().send(std::move(what),
                           [this, self = shared_from_this()](const reply& got) { joined(got); });
     }
@@ -100,7 +100,7 @@ private:
             return decide(waits_ ? got.result.keys(0) : queue_view(), got.header.revision);
         }
         const queue_view& mine = got.result.keys(0);
-        if (!mine.empty() && mine.front().lease == state_->to().lease()) {
+        if (!mine.empty() && state_->to().owns(mine.front().lease)) {
             of->created = mine.front().created;
             return look();
         }

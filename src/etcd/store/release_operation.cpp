@@ -84,11 +84,11 @@ private:
         if (next_) {
             contender joins(name_, next_->owner, place);
             joins.doubtful = true;
-            const std::string put = state_->put_of(state_->insert(std::move(joins)));
+            state_->put(what, state_->insert(std::move(joins)));
             const std::string left = keys_before(place, 0, longest_view);
             what.conditions = both(created_at(key_, created_),
                                    none_created_before(place, created_));
-            what.success = both(delete_key(key_), both(left, put));
+            what.success = both(delete_key(key_), left);
             what.failure = both(delete_key(key_), left);
             what.writes_anyway = true;
         }

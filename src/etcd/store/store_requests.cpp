@@ -86,7 +86,7 @@ void store_state::locate(std::string_view key, std::function<void(const reply&, 
                            return then(got, false);
                        const auto& keys = got.result.keys(0);
                        const bool found = keys.size() == 1 &&
-                                          keys.front().lease == self->session_->lease();
+                                          self->session_->owns(keys.front().lease);
                        of->doubtful = of->leaving = false;
                        if (found)
                            of->created = keys.front().created;
@@ -94,9 +94,38 @@ void store_state::locate(std::string_view key, std::function<void(const reply&, 
                    });
 }
 
-std::string store_state::put_of(const contender& whose) const
+void store_state::put(transaction& with, const contender& whose) const
 {
-    return put_key(whose.key, detail::process_text(info_), session_->lease());
+    with.own_key = whose.key;
+    with.own_value = detail::process_text(info_);
+}
+
+std::vector<session_user::move> store_state::moves_to(std::int64_t lease) const
+{
+    std::vector<move> all;
+    for (const auto& [key, of] : contenders_) {
+        const std::string put = put_key(key, detail::process_text(info_), lease);
+        const auto move_if = [&](std::string condition, std::string otherwise) {
+            return as_operation({.conditions = std::move(condition),
+                                 .success = put,
+                                 .failure = std::move(otherwise)});
+        };
+        std::string operation;
+        if (!of.doubtful && of.created != 0)
+            operation = move_if(created_at(key, of.created), {});
+        else // the server rejects a second put of a key that is no alternative to the first
+            for (const std::int64_t each : session_->leases())
+                operation = move_if(attached_to(key, each), std::move(operation));
+        all.push_back({key, std::move(operation)});
+    }
+    return all;
+}
+
+void store_state::on_not_moved(const std::string& key)
+{
+    const contender* const of = find(key);
+    if (of != nullptr && !of->doubtful && !of->leaving)
+        gone(key);
 }
 
 void store_state::watch_before(contender& of, const queue_view& queue, std::uint64_t revision)

@@ -64,8 +64,8 @@ public:
               std::function<void(const reply&, bool exists, const queue_view&)> then);
     /// Finds the key of a doubtful owner, which is not doubtful then. `found`: it has one.
     void locate(std::string_view key, std::function<void(const reply&, bool found)> then);
-    /// The operation that creates the key of an owner.
-    [[nodiscard]] std::string put_of(const contender& whose) const;
+    /// Has a transaction create the key of an owner.
+    void put(transaction& with, const contender& whose) const;
     /// Waits for the end of the key before an owner's.
     /// @param revision Of the view.
     void watch_before(contender& of, const queue_view& queue, std::uint64_t revision);
@@ -88,6 +88,8 @@ private:
     void on_session_end() override;
     void on_lost(const trouble& why) override;
     void on_unreachable(error_code why, const diagnostics& details) override;
+    [[nodiscard]] std::vector<move> moves_to(std::int64_t lease) const override;
+    void on_not_moved(const std::string& key) override;
     void on_removed(std::int64_t watch) override;
     void on_watch_late(std::int64_t watch) override;
     void on_watch_end(std::int64_t watch) override;

@@ -19,8 +19,13 @@ namespace leasehold::fsm {
 /// The lease then lives for its TTL from the sending of the keep-alive. A leader that is elected
 /// later gives each lease its whole TTL.
 ///
-/// `Time` and `Span` are those of a clock; the model counts steps. `Mark` is a member with a term;
-/// the default value is none. A copy is a plain value.
+/// A leader that is deposed while it is stuck may end each lease that it knows when its own count
+/// ends, although a later leader keeps the lease alive (etcd issue 15247). It does not know leases
+/// that were granted in a later term. So keep-alives count only in the term of the grant. After
+/// that term the lease `is_outdated`, and the client moves its keys to a new one.
+///
+/// `Time` and `Span` are those of a clock; the model counts steps. `Mark` is a member with a
+/// `term`; the default value is none. A copy is a plain value.
 template <class Time, class Span, class Mark>
 class leader_lease
 {
@@ -35,7 +40,11 @@ public:
     leader_lease() = default;
 
     /// A new lease. A majority has confirmed its creation.
-    leader_lease(Time sent, Span ttl, Mark at) noexcept : ttl_(ttl), since_(sent), last_(at) {}
+    /// @param before The last reply before the request was sent, on the same connection.
+    /// @param at The reply. If it is another mark, the term of the grant is unknown.
+    leader_lease(Time sent, Span ttl, Mark before, Mark at) noexcept
+        : ttl_(ttl), since_(sent), granted_(before == at ? at : Mark()), last_(at)
+    {}
 
     /// The client has another connection, perhaps to another member.
     void reconnected() noexcept
@@ -57,13 +66,19 @@ public:
     /// @param of The result of `asking` when the request was sent.
     void answered(const keep_alive& of, Mark at) noexcept
     {
-        if (of.before != Mark() && of.before == at)
+        if (of.before != Mark() && of.before == at && at.term == granted_.term)
             since_ = std::max(since_, of.sent);
         last_ = at;
     }
 
-    /// A keep-alive that is sent now can be confirmed by the next request.
-    [[nodiscard]] bool can_confirm() const noexcept { return last_ != Mark(); }
+    /// Keep-alives do not count any more.
+    [[nodiscard]] bool is_outdated() const noexcept
+    {
+        return last_ != Mark() && last_.term != granted_.term;
+    }
+
+    /// The last reply on this connection.
+    [[nodiscard]] const Mark& last() const noexcept { return last_; }
 
     /// The lease does not end before this time.
     [[nodiscard]] Time until() const noexcept { return since_ + ttl_; }
@@ -71,6 +86,7 @@ public:
 private:
     Span ttl_{};
     Time since_{};
+    Mark granted_{};
     Mark last_{};
     keep_alive kept_{};
 };

@@ -10,8 +10,8 @@ using namespace leasehold::test::leader_model;
 using runs = std::vector<leasehold::test::model::search_run<setting>>;
 
 constexpr const char* usage = R"(leader_model [OPTION...]
-Visits every state of a lease in etcd while leaders are deposed, and the member of the client
-detects that late.
+Visits every state of a lease in etcd while leaders are deposed and end leases, and the member of
+the client detects that late.
   --quick       only the searches that take seconds
   --searches    only the searches; --errors: only the deliberate errors
   --trace       prints the steps that lead to each error
@@ -31,11 +31,15 @@ runs errors()
 {
     return {
         {"the answer to a keep-alive counts by itself", {.wrong = mistake::not_confirmed_after}},
-        {"no reply before the keep-alive", {.wrong = mistake::not_confirmed_before}},
-        {"the second reply has a later term", {.wrong = mistake::later_term}},
+        {"no reply before the keep-alive",
+         {.reconnects = 1, .wrong = mistake::not_confirmed_before}},
         {"the replies are of two members", {.reconnects = 1, .wrong = mistake::other_member}},
         {"a keep-alive counts from its answer", {.wrong = mistake::counted_from_answer}},
         {"the request precedes the answer", {.wrong = mistake::asked_too_early}},
+        {"keep-alives count in later terms", {.wrong = mistake::kept_in_later_term}},
+        {"the grant is of an earlier term", {.wrong = mistake::granted_in_election}},
+        {"the new lease counts before the move", {.wrong = mistake::not_moved_yet}},
+        {"the key had ended before the move", {.reconnects = 1, .wrong = mistake::not_moved}},
     };
 }
 

@@ -1,6 +1,5 @@
 #include "model/leader/state.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace leasehold::test::leader_model {
@@ -16,29 +15,49 @@ public:
 
     void walk()
     {
-        if (from_.belief.until() <= from_.now) // no promise can be broken any more
+        const bool moves = from_.grant != place::none || from_.move != place::none;
+        const bool believes = from_.belief.until() > from_.now;
+        if (!believes && !moves) // no promise can be broken any more
             return;
-        if (from_.kept + moment{ttl} <= from_.now) {
+        if (believes && (from_.gone != 0 || may_end(from_.with_key))) {
             add(
-                "the leader ends the lease", [](state&) {},
+                "a leader ends the lease", [](state&) {},
                 "another client has the lock, and the holder does not know");
             return;
         }
+        if (from_.gone == 0 && may_end(from_.with_key))
+            add("a leader ends the lease", [](state& s) { s.gone = 1; });
         if (from_.now.value < last_time)
             add("time passes", [](state& s) { s.now = s.now + moment{1}; });
         if (from_.term <= g_.elections)
             add("a new leader is elected", [](state& s) {
                 ++s.term;
-                s.kept = s.now;
+                for (counts* each : {&s.with_key, &s.without_key}) {
+                    if (each->granted != 0)
+                        each->kept[s.term] = s.now;
+                }
             });
         member();
-        keep_alive();
-        question();
+        if (!moves) {
+            keep_alive();
+            question();
+        }
+        new_lease();
         if (from_.reconnects < g_.reconnects)
             reconnect();
     }
 
 private:
+    /// The count of a leader has ended. It may have been deposed.
+    [[nodiscard]] bool may_end(const counts& of) const
+    {
+        for (std::uint8_t term = of.granted; term <= from_.term; ++term) {
+            if (of.kept[term] + moment{ttl} <= from_.now)
+                return true;
+        }
+        return false;
+    }
+
     void member()
     {
         if (from_.follows < from_.term)
@@ -59,8 +78,8 @@ private:
         if (from_.ping == place::sent)
             add("a leader answers the keep-alive", [](state& s) {
                 s.ping = place::executed;
-                if (s.follows == s.term)
-                    s.kept = s.now;
+                if (s.strayed == 0 && s.follows >= s.with_key.granted)
+                    s.with_key.kept[s.follows] = s.now;
             });
         if (from_.ping == place::executed)
             add("the client gets the answer to its keep-alive", [&](state& s) {
@@ -101,11 +120,66 @@ private:
                 lease::keep_alive of = std::exchange(s.asked, {});
                 if (g_.wrong == mistake::not_confirmed_before && of.sent.value != 0)
                     of.before = at;
-                else if (g_.wrong == mistake::later_term && of.before != mark())
-                    of.before = {at.member, std::max(of.before.term, at.term)};
                 else if (g_.wrong == mistake::other_member && of.before != mark())
                     of.before.member = at.member;
-                s.belief.answered(of, at);
+                const bool counts_later = g_.wrong == mistake::kept_in_later_term &&
+                                          of.before != mark() && of.before == at &&
+                                          s.belief.until() < of.sent + moment{ttl};
+                if (counts_later)
+                    s.belief = lease(of.sent, {ttl}, at, at);
+                else
+                    s.belief.answered(of, at);
+            });
+    }
+
+    void new_lease()
+    {
+        const bool idle = from_.ping == place::none && from_.question == place::none;
+        if (idle && from_.grant == place::none && from_.move == place::none &&
+            from_.belief.is_outdated() && g_.wrong != mistake::kept_in_later_term)
+            add("the client requests a new lease", [](state& s) {
+                s.grant = place::sent;
+                s.grant_sent = s.now;
+                s.grant_before = s.belief.last();
+            });
+        if (from_.grant == place::sent && from_.follows == from_.term)
+            add("a majority confirms the new lease", [](state& s) {
+                s.grant = place::confirmed;
+                s.least_term = s.term;
+                s.without_key.granted = s.term;
+                s.without_key.kept[s.term] = s.now;
+            });
+        if (from_.grant == place::confirmed && from_.applied >= from_.least_term)
+            add("the member answers with the new lease", [](state& s) {
+                s.grant = place::executed;
+                s.least_term = 0;
+                s.reply = {s.member, s.applied};
+            });
+        if (from_.grant == place::executed)
+            add("the client gets the new lease", [&](state& s) {
+                s.grant = place::none;
+                const mark at = std::exchange(s.reply, {});
+                mark before = std::exchange(s.grant_before, {});
+                if (g_.wrong == mistake::granted_in_election)
+                    before = at;
+                s.next = lease(std::exchange(s.grant_sent, {}), {ttl}, before, at);
+                s.move = place::sent;
+                if (g_.wrong == mistake::not_moved_yet)
+                    s.belief = s.next;
+            });
+        if (from_.move == place::sent && from_.follows == from_.term)
+            add("a majority confirms the move", [](state& s) {
+                s.move = place::executed;
+                s.with_key = std::exchange(s.without_key, {});
+                s.gone = s.gone == 0 ? 0 : 2;
+            });
+        if (from_.move == place::executed)
+            add("the client gets the reply to its move", [&](state& s) {
+                s.move = place::none;
+                s.belief = std::exchange(s.next, {});
+                s.strayed = 0;
+                if (s.gone == 2 && g_.wrong != mistake::not_moved)
+                    s.belief = {}; // the lock is lost
             });
     }
 
@@ -115,7 +189,12 @@ private:
         for (std::uint8_t follows = 1; follows <= from_.term; ++follows)
             for (std::uint8_t applied = 1; applied <= follows; ++applied)
                 add("the client connects to another member", [&](state& s) {
-                    s.ping = s.question = place::none;
+                    s.strayed = s.move == place::executed ? 1 : s.strayed;
+                    s.ping = s.question = s.grant = s.move = place::none;
+                    s.grant_sent = {};
+                    s.grant_before = {};
+                    s.next = {};
+                    s.without_key = {};
                     s.asked = {};
                     s.reply = {};
                     s.least_term = 0;
@@ -147,7 +226,8 @@ state first_state(const setting&)
 {
     state s{};
     s.member = s.follows = s.applied = s.term = 1;
-    s.belief = lease({}, {ttl}, {1, 1});
+    s.belief = lease({}, {ttl}, {1, 1}, {1, 1});
+    s.with_key.granted = 1;
     return s;
 }
 
