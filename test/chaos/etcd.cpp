@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <thread>
 #include <utility>
 
 namespace leasehold::test::chaos {
@@ -55,7 +53,6 @@ public:
         struck_ = (first + (what.detail % 2 == 0 ? 0 : 1 + what.detail / 2 % 2)) %
                   etcd_ensemble::size;
         noted.whom = (struck_ == first ? "leader " : "follower ") + std::to_string(struck_);
-        revoked_ = revoked();
         switch (what.kind) {
         case fault_kind::kill_member: return servers_.at(struck_).kill();
         case fault_kind::stop_member: return servers_.at(struck_).pause();
@@ -64,7 +61,7 @@ public:
         }
     }
 
-    void end(const planned_fault& what, fault& noted) override
+    void end(const planned_fault& what, fault&) override
     {
         switch (what.kind) {
         case fault_kind::kill_member: servers_.at(struck_).start(); break;
@@ -73,8 +70,6 @@ public:
         default: return;
         }
         servers_.wait_until_ready();
-        if (what.kind != fault_kind::kill_member && struck_ != leader())
-            noted.loses = revoked() > revoked_;
     }
 
     std::vector<std::string> left_over() override
@@ -100,17 +95,6 @@ private:
         }
     }
 
-    /// The leases that this member has revoked because it considered them expired. A leader that
-    /// was deposed while it was stuck may do so although they were renewed at another one:
-    /// https://github.com/etcd-io/etcd/issues/15247
-    [[nodiscard]] std::uint64_t revoked()
-    {
-        etcd_server& member = servers_.at(struck_);
-        while (member.metric("etcd_server_proposals_pending") != 0)
-            std::this_thread::yield();
-        return member.metric("etcd_debugging_server_lease_expired_total");
-    }
-
     void remove_holder(const std::string& name)
     {
         operator_client as_operator = at(0);
@@ -125,8 +109,7 @@ private:
 
     const std::vector<std::string> names_;
     etcd_ensemble servers_;
-    std::size_t struck_ = 0;    ///< The member with the fault.
-    std::uint64_t revoked_ = 0; ///< Before the fault.
+    std::size_t struck_ = 0; ///< The member with the fault.
 };
 
 } // namespace

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -26,8 +27,8 @@ std::string url_of_port(std::uint16_t port)
     return "http://127.0.0.1:" + std::to_string(port);
 }
 
-/// A page of the server. Empty: there is no answer.
-std::string page_of(std::uint16_t port, const std::string& path)
+/// Whether the server has a leader.
+bool is_healthy(std::uint16_t port)
 {
     namespace asio = boost::asio;
     asio::io_context context;
@@ -35,20 +36,13 @@ std::string page_of(std::uint16_t port, const std::string& path)
     boost::system::error_code failed;
     socket.connect({asio::ip::address_v4::loopback(), port}, failed);
     if (failed)
-        return {};
-    asio::write(socket, asio::buffer("GET " + path + " HTTP/1.0\r\n\r\n"), failed);
+        return false;
+    asio::write(socket, asio::buffer(std::string_view("GET /health HTTP/1.0\r\n\r\n")), failed);
     std::string answer;
     char part[1024];
     pollfd ready{socket.native_handle(), POLLIN, 0};
     while (!failed && ::poll(&ready, 1, health_limit_ms) > 0)
         answer.append(part, socket.read_some(asio::buffer(part), failed));
-    return answer;
-}
-
-/// Whether the server has a leader.
-bool is_healthy(std::uint16_t port)
-{
-    const std::string answer = page_of(port, "/health");
     return answer.find("\"true\"") != answer.npos;
 }
 
@@ -118,16 +112,6 @@ void etcd_server::wait_until_ready()
             throw std::runtime_error("etcd does not start:\n" + log());
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-}
-
-std::uint64_t etcd_server::metric(const std::string& name) const
-{
-    const std::string page = page_of(health_port_.number(), "/metrics");
-    const std::string line = '\n' + name + ' ';
-    const auto found = page.find(line);
-    if (found == page.npos)
-        throw std::runtime_error("etcd has no metric " + name);
-    return std::stoull(page.substr(found + line.size()));
 }
 
 std::string etcd_server::missing()

@@ -39,9 +39,6 @@ public:
     /// Waits until the server has a leader.
     void wait_until_ready();
 
-    /// A number of the server's page for Prometheus.
-    [[nodiscard]] std::uint64_t metric(const std::string& name) const;
-
     [[nodiscard]] std::uint16_t port() const noexcept { return port_.number(); }
     [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port()); }
     /// The path of a file in the directory in which the server runs.
