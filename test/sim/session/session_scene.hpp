@@ -54,9 +54,10 @@ struct actor
     std::uint64_t name = 0;
     lock_options options;
     milliseconds hold{};
-    bool once = false;    ///< Tries without waiting.
-    bool enters = false;  ///< Acquires again under its owner.
-    bool lets_go = false; ///< Destroys the lease instead of releasing it.
+    bool once = false;     ///< Tries without waiting.
+    bool enters = false;   ///< Acquires again under its owner.
+    bool lets_go = false;  ///< Destroys the lease instead of releasing it.
+    bool detaches = false; ///< Leaves the lock to its TTL.
     std::optional<milliseconds> cancelled_after{};
     lease held{};
     lease inner{};

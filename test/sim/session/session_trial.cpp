@@ -23,6 +23,8 @@ namespace {
 /// After this time, holds are short. The last fault has ended.
 constexpr auto faults_end = 30s;
 constexpr auto run_ends = 60s;
+/// Of a run. Usually there are some ten thousand.
+constexpr std::uint64_t most_events = 2'000'000;
 
 /// The operations of a run.
 class users
@@ -42,6 +44,7 @@ public:
         a.once = scene_.random.below(6) == 0;
         a.enters = scene_.random.below(6) == 0;
         a.lets_go = scene_.random.below(8) == 0;
+        a.detaches = scene_.random.below(8) == 0 && a.options.lease_time <= 3s;
         if (scene_.random.below(5) == 0)
             a.cancelled_after = scene_.ms(0, 3000);
         scene_.world->at(scene_.began + scene_.ms(0, 35'000),
@@ -140,7 +143,9 @@ private:
         scene_.note(a, "leaves");
         if (a.inner)
             leave(a, std::move(a.inner));
-        if (a.lets_go)
+        if (a.detaches)
+            a.held.detach();
+        else if (a.lets_go)
             a.held = lease();
         else if (a.held)
             leave(a, std::move(a.held));
@@ -179,8 +184,11 @@ verdict run(std::uint64_t seed, link_error error, tally& counted,
         acting.schedule();
     for (auto left = all.random.below(7); left > 0; --left)
         befalling.schedule();
-    while (all.first_wrong.empty() && all.world->run_one(all.began + run_ends))
+    while (all.first_wrong.empty() && all.world->run_one(all.began + run_ends)) {
         checks.check();
+        if (all.world->events() > most_events)
+            all.wrong("endless: the time does not pass");
+    }
     if (all.first_wrong.empty())
         checks.check_end();
     counted.events += all.world->events();
