@@ -101,7 +101,7 @@ private:
                 m.async_lock(std::move(got));
         });
         if (a.cancelled_after)
-            scene_.world->after(*a.cancelled_after, [this, &a] {
+            scene_.world->after(*a.cancelled_after, [&a] {
                 asio::post(a.at->host->get_executor(), [&a] {
                     if (!a.at->dead)
                         a.signal.emit(asio::cancellation_type::terminal);
