@@ -59,31 +59,33 @@ class session_link::service_end final : public lock_service::client_end,
 {
 public:
     service_end(testing::world& in, lock_service& at, path& along,
-                std::weak_ptr<session_link> client, asio::any_io_executor strand)
+                std::weak_ptr<session_link> client)
         : service_(at),
           client_(std::move(client)),
-          strand_(std::move(strand)),
-          requests_(std::make_shared<channel>(in, along, along.no_requests_until)),
-          replies_(std::make_shared<channel>(in, along, along.no_replies_until))
+          requests_(in, along, along.no_requests_until),
+          replies_(in, along, along.no_replies_until)
     {}
 
     /// Calls `f(connection)` at the service.
     template <class F>
     void to_service(F f)
     {
-        requests_->send([self = shared_from_this(), f = std::move(f)] { f(*self); },
-                        service_.stalled_until);
+        requests_.send(
+            shared_from_this(), [this, f = std::move(f)] { f(*this); }, service_.stalled_until);
     }
 
     /// Calls `f(link)` on the strand of the client.
     template <class F>
     void to_client(F f)
     {
-        replies_->send(
-            [self = shared_from_this(), f = std::move(f)] {
-                asio::post(self->strand_, [self, f] {
-                    const auto client = self->client_.lock();
-                    if (client && client->connection_ == self)
+        replies_.send(
+            shared_from_this(),
+            [this, f = std::move(f)] {
+                const auto client = client_.lock();
+                if (!client || !client->strand_)
+                    return;
+                asio::post(client->strand_, [client, self = shared_from_this(), f] {
+                    if (client->connection_ == self)
                         f(*client);
                 });
             },
@@ -101,7 +103,7 @@ public:
     }
 
     /// The client does not read any more. What it has sent arrives.
-    void close() { replies_->close(); }
+    void close() { replies_.close(); }
 
     void first(const placed_owner& who) override
     {
@@ -123,10 +125,10 @@ public:
     void ended() override
     {
         to_client([](session_link& link) { link.disconnect(errc::store_unavailable); });
-        requests_->close();
+        requests_.close();
     }
 
-    void replaced() override { requests_->close(); }
+    void replaced() override { requests_.close(); }
 
     session_id session = 0;
 
@@ -135,9 +137,8 @@ private:
 
     lock_service& service_;
     std::weak_ptr<session_link> client_;
-    asio::any_io_executor strand_;
-    std::shared_ptr<channel> requests_;
-    std::shared_ptr<channel> replies_;
+    channel requests_;
+    channel replies_;
 };
 
 session_link::session_link(testing::world& in, testing::host& on, lock_service& to, path& over,
@@ -193,7 +194,7 @@ void session_link::on_context_end() noexcept
 void session_link::connect()
 {
     began_ = host_.now();
-    connection_ = std::make_shared<service_end>(world_, service_, path_, weak_from_this(), strand_);
+    connection_ = std::make_shared<service_end>(world_, service_, path_, weak_from_this());
     connection_->to_service([known = session_](service_end& from) { from.begin(known); });
 }
 

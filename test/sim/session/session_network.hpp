@@ -34,7 +34,7 @@ struct path
 
 /// Messages of one direction of a connection. They arrive in order. After a lost message, all later
 /// ones are lost.
-class channel : public std::enable_shared_from_this<channel>
+class channel
 {
 public:
     /// @param lost_until What is sent before this time is lost.
@@ -42,8 +42,10 @@ public:
         : world_(in), path_(along), lost_until_(lost_until)
     {}
 
+    /// @param owner Keeps this channel, while messages are on their way.
     /// @param stalled_until The receiver does not read before that time.
-    void send(std::function<void()> arrive, const clock::time_point& stalled_until)
+    void send(std::shared_ptr<void> owner, std::function<void()> arrive,
+              const clock::time_point& stalled_until)
     {
         lossy_ = lossy_ || world_.now() < lost_until_;
         if (lossy_ || closed_)
@@ -51,7 +53,7 @@ public:
         messages_.push_back(std::move(arrive));
         last_ = std::max(world_.now() + path_.delay(world_.now()),
                          last_ + std::chrono::microseconds(1));
-        expect(last_, stalled_until);
+        expect(std::move(owner), last_, stalled_until);
     }
 
     /// Messages on their way are lost.
@@ -62,15 +64,16 @@ public:
     }
 
 private:
-    void expect(clock::time_point when, const clock::time_point& stalled_until)
+    void expect(std::shared_ptr<void> owner, clock::time_point when,
+                const clock::time_point& stalled_until)
     {
-        world_.at(when, [self = shared_from_this(), &stalled_until] {
-            if (self->messages_.empty())
+        world_.at(when, [this, owner = std::move(owner), &stalled_until] {
+            if (messages_.empty())
                 return;
-            if (self->world_.now() < stalled_until)
-                return self->expect(stalled_until, stalled_until);
-            const auto arrive = std::move(self->messages_.front());
-            self->messages_.pop_front();
+            if (world_.now() < stalled_until)
+                return expect(owner, stalled_until, stalled_until);
+            const auto arrive = std::move(messages_.front());
+            messages_.pop_front();
             arrive();
         });
     }
