@@ -109,7 +109,9 @@ BOOST_AUTO_TEST_CASE(detached_lock_stays_at_each_member_of_a_quorum)
 {
     quorum_deployment servers;
     auto job = std::make_unique<client_thread>(servers.settings());
-    take(*job, brief()).detach();
+    lease held = take(*job, brief());
+    wait_until([&] { return servers.count(stock) == 3; }); // two of them have granted it
+    held.detach();
     job.reset();
     BOOST_TEST(servers.count(stock) == 3u);
     client_thread other(servers.settings());
