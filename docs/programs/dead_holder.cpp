@@ -1,4 +1,6 @@
 // A holder stops, as if it had died. Another client gets its lock long before the lease ends.
+#include "expect.hpp"
+
 #include <leasehold.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -19,12 +21,6 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 namespace {
-
-void expect(bool so, const char* otherwise)
-{
-    if (!so)
-        throw std::runtime_error(otherwise);
-}
 
 asio::awaitable<void> take(leasehold::client& locks, leasehold::lease& to)
 {

@@ -1,4 +1,6 @@
 // The ways to limit the wait for a lock.
+#include "expect.hpp"
+
 #include <leasehold.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -11,18 +13,11 @@
 
 #include <chrono>
 #include <iostream>
-#include <stdexcept>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 namespace {
-
-void expect(bool so, const char* otherwise)
-{
-    if (!so)
-        throw std::runtime_error(otherwise);
-}
 
 asio::awaitable<void> always(leasehold::client& locks)
 {

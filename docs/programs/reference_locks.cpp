@@ -1,4 +1,6 @@
 // The examples of the reference for locks, leases and errors. A part has the name of its header.
+#include "expect.hpp"
+
 #include <leasehold.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -14,7 +16,6 @@
 #include <exception>
 #include <iostream>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,12 +24,6 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 namespace {
-
-void expect(bool so, const char* otherwise)
-{
-    if (!so)
-        throw std::runtime_error(otherwise);
-}
 
 int pages = 0;
 std::uint64_t largest = 0;

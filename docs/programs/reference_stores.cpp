@@ -1,5 +1,7 @@
 // The examples of the reference for stores and observers. A part has the name of its header. The
 // stores of servers are made, and connect to none.
+#include "expect.hpp"
+
 #include <leasehold.hpp>
 #include <leasehold/extras/guard/file.hpp>
 #include <leasehold/extras/guard/http.hpp>
@@ -18,7 +20,6 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,12 +29,6 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 namespace {
-
-void expect(bool so, const char* otherwise)
-{
-    if (!so)
-        throw std::runtime_error(otherwise);
-}
 
 // [make_store]
 /// Makes the store of a URL from a configuration file.

@@ -1,5 +1,7 @@
 // The examples of the reference for the simulator and for tests of stores. A part has the name of
 // its header.
+#include "expect.hpp"
+
 #include <leasehold.hpp>
 #include <leasehold/testing/store_session.hpp>
 #include <leasehold/testing/world.hpp>
@@ -15,7 +17,6 @@
 #include <cstddef>
 #include <exception>
 #include <iostream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -24,12 +25,6 @@ namespace testing = leasehold::testing;
 using namespace std::chrono_literals;
 
 namespace {
-
-void expect(bool so, const char* otherwise)
-{
-    if (!so)
-        throw std::runtime_error(otherwise);
-}
 
 // [testing_timer]
 asio::awaitable<void> pass(testing::host& here, std::chrono::milliseconds how_long)
