@@ -6,6 +6,7 @@
 #include "sim/plan_text.hpp"
 #include "sim/regressions.hpp"
 #include "sim/run.hpp"
+#include "sim/session/session_runs.hpp"
 #include "sim/shrink.hpp"
 #include "sim/trace_page.hpp"
 #include "support/command_line.hpp"
@@ -37,7 +38,9 @@ constexpr char usage[] =
   --seeds N     runs N seeds (20000)
   --from SEED   the first of them (1)
   --cells N     fails unless each fault has had an effect in each phase at least N times
-  --topology T  redlock: a quorum of servers instead of one; cluster: several masters and replicas
+  --topology T  redlock: a quorum of servers instead of one; cluster: several masters and replicas;
+                session: a store whose locks live in sessions, with --seeds, --from, --seed,
+                --trace, --mutants, --limit and --only
   --layout L    redisson or native for all seeds; default: half of the seeds each
   --seed S      runs one seed; with --trace prints the steps of each client and store
   --html FILE   with --seed or --plan: draws the timeline, as a page in FILE
@@ -68,6 +71,7 @@ struct arguments
     std::optional<leasehold::redis_config::key_layout> layout;
     bool quorum = false;
     bool cluster = false;
+    bool session = false;
 
     [[nodiscard]] sim::plan make_plan(std::uint64_t of) const
     {
@@ -101,11 +105,12 @@ arguments parse(int argc, char** argv)
                })
         .value("--topology",
                [&out](const std::string& name) {
-                   if (name != "redlock" && name != "cluster")
+                   if (name != "redlock" && name != "cluster" && name != "session")
                        throw leasehold::test::bad_argument("--topology", name,
-                                                           "redlock or cluster");
+                                                           "redlock, cluster or session");
                    out.quorum = name == "redlock";
                    out.cluster = name == "cluster";
+                   out.session = name == "session";
                })
         .flag("--trace", out.trace)
         .value("--html", out.html)
@@ -123,6 +128,10 @@ arguments parse(int argc, char** argv)
                })
         .flag("--help", print_usage)
         .read(argc, argv);
+    if (out.session && (out.layout || out.cells > 0 || out.print || !out.html.empty() ||
+                        !out.plan.empty() || !out.regressions.empty()))
+        throw leasehold::test::bad_argument(
+            "--topology session has no --layout, --cells, --print, --html, --plan, --regressions");
     return out;
 }
 
@@ -281,7 +290,7 @@ int run_mutants(const arguments& a)
         if (a.only != mutant::none && a.only != m)
             continue;
         if (sim::is_of_session(m))
-            continue; // of session_sim
+            continue; // of --topology session
         std::fflush(stdout);
         std::vector<const sim::regression*> plans;
         for (const sim::regression& each : known)
@@ -332,11 +341,25 @@ int run_one(const arguments& a)
     return 1;
 }
 
+int run_sessions(const arguments& a)
+{
+    namespace sessions = leasehold::test::sessions;
+    const sessions::selection which{.seeds = a.seeds,
+                                    .from = a.from,
+                                    .limit = a.limit,
+                                    .seed = a.seed,
+                                    .trace = a.trace,
+                                    .only = a.only};
+    return a.mutants ? sessions::find_errors(which) : sessions::run_selected(which);
+}
+
 } // namespace
 
 int main(int argc, char** argv)
 try {
     const arguments a = parse(argc, argv);
+    if (a.session)
+        return run_sessions(a);
     if (a.mutants)
         return run_mutants(a);
     if (!a.regressions.empty())

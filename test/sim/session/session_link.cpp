@@ -102,7 +102,7 @@ public:
         });
     }
 
-    /// The client does not read any more. What it has sent arrives.
+    /// The client has ended the connection. The requests that it has sent still arrive.
     void close() { replies_.close(); }
 
     void first(const placed_owner& who) override

@@ -28,8 +28,8 @@ struct path
 
     testing::impl::generator random;
     clock::time_point slow_until{};
-    clock::time_point no_requests_until{}; ///< What is sent to the service before this is lost.
-    clock::time_point no_replies_until{};  ///< What is sent to the host before this is lost.
+    clock::time_point no_requests_until{}; ///< Earlier requests are lost.
+    clock::time_point no_replies_until{};  ///< Earlier replies are lost.
 };
 
 /// Messages of one direction of a connection. They arrive in order. After a lost message, all later
@@ -37,7 +37,7 @@ struct path
 class channel
 {
 public:
-    /// @param lost_until What is sent before this time is lost.
+    /// @param lost_until Messages that are sent before this time are lost.
     channel(testing::world& in, path& along, const clock::time_point& lost_until)
         : world_(in), path_(along), lost_until_(lost_until)
     {}

@@ -191,7 +191,6 @@ verdict run(std::uint64_t seed, link_error error, tally& counted,
     }
     if (all.first_wrong.empty())
         checks.check_end();
-    counted.events += all.world->events();
     return {all.first_wrong, all.world->trace_hash()};
 }
 

@@ -10,15 +10,13 @@
 
 namespace leasehold::test::sessions {
 
-/// What a run has met, for the statistics.
+/// Counts of events in runs, for the statistics.
 struct tally
 {
     std::uint64_t leases = 0;
     std::uint64_t losses = 0;
     std::uint64_t short_leases = 0; ///< Whose session would have ended earlier.
-    std::uint64_t sessions = 0;     ///< That ended while their client lived.
     std::uint64_t removals = 0;
-    std::uint64_t events = 0;
 };
 
 struct verdict
