@@ -176,6 +176,20 @@ BOOST_AUTO_TEST_CASE(until_free_ends_when_all_locks_are_free)
     BOOST_TEST(tool_runs().run({"trace", "--for", "50ms", "other"}, server.unix_url()).code == 0);
 }
 
+BOOST_AUTO_TEST_CASE(limit_counts_from_the_first_read)
+{
+    const words shortest{"trace", "--for", "1ms", "stock"};
+    for (int i = 0; i < 10; ++i) {
+        const ran done = tool_runs().run(shortest, server.unix_url());
+        BOOST_TEST(done.code == 0);
+        BOOST_TEST(done.has(" free stock"));
+    }
+    server.pause();
+    const ran silent = tool_runs().run(shortest, server.unix_url() + "?timeout=300");
+    BOOST_TEST(silent.code == 77);
+    BOOST_TEST(silent.says("does not answer within 300 ms"));
+}
+
 BOOST_AUTO_TEST_CASE(page_shows_holders_and_waiters)
 {
     const temporary_directory directory;

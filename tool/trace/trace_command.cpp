@@ -27,6 +27,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace leasehold::tool {
@@ -84,7 +85,7 @@ public:
     {
         options().value("--every", "TIME", "Interval between two reads (50ms).",
                         [this](std::string_view value) { every_ = read_duration(value); });
-        options().value("--for", "TIME", "End after this time.",
+        options().value("--for", "TIME", "End this time after the first read.",
                         [this](std::string_view value) { limit_ = read_duration(value); });
         options().flag("--until-free", "End when no owner holds any of the locks.", until_free_);
         options().value("--html", "FILE",
@@ -98,6 +99,7 @@ public:
 private:
     void read_names(const command_line::words& given);
     void follow();
+    void start_limit();
     void read(lock_admin& locks, lock_tracer& of, const std::string& name);
     void report(const std::vector<trace_event>& events);
     [[nodiscard]] bool all_free() const;
@@ -111,6 +113,8 @@ private:
     std::vector<lock_tracer> tracers_; ///< In the order of the names.
     std::optional<trace_page> page_;
     bool was_read_ = false; ///< All locks, once.
+    boost::asio::steady_timer end_{context_};
+    bool over_ = false; ///< The time of --for has passed.
 };
 
 trace_event::wall_time wall_now()
@@ -148,17 +152,6 @@ int trace_command::run(const command_line::words& given)
         if (!failed)
             interrupt(context_);
     });
-    bool over = false;
-    boost::asio::steady_timer limit(context_);
-    if (limit_) {
-        limit.expires_after(*limit_);
-        limit.async_wait([&](error_code failed) {
-            if (failed)
-                return;
-            over = true;
-            interrupt(context_);
-        });
-    }
     // If the reader of the output has ended, the write fails instead.
     std::signal(SIGPIPE, SIG_IGN);
     try {
@@ -172,7 +165,7 @@ int trace_command::run(const command_line::words& given)
     }
     if (page_)
         page_->write(file_, wall_now());
-    return over && until_free_ && !all_free() ? busy : success;
+    return over_ && until_free_ && !all_free() ? busy : success;
 }
 
 void trace_command::follow()
@@ -183,10 +176,25 @@ void trace_command::follow()
     for (;; rest(context_, every_)) {
         for (std::size_t i = 0; i < names_.size(); ++i)
             read(*locks, tracers_[i], names_[i]);
-        was_read_ = true;
+        if (!std::exchange(was_read_, true))
+            start_limit();
         if (until_free_ && all_free())
             return;
     }
+}
+
+/// Starts the time of --for.
+void trace_command::start_limit()
+{
+    if (!limit_)
+        return;
+    end_.expires_after(*limit_);
+    end_.async_wait([this](error_code failed) {
+        if (failed)
+            return;
+        over_ = true;
+        interrupt(context_);
+    });
 }
 
 void trace_command::read(lock_admin& locks, lock_tracer& of, const std::string& name)
