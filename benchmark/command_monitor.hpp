@@ -35,7 +35,7 @@ public:
 
 private:
     void listen();
-    bool tell(std::string_view line);
+    bool notify(std::string_view line);
 
     boost::asio::io_context context_{1}; // never runs
     boost::asio::local::stream_protocol::socket monitor_{context_};

@@ -69,11 +69,11 @@ asio::awaitable<void> work(leasehold::client& locks, example::worker& helper)
     // Any process that has the text can acquire the lock. So it goes through a pipe, not through
     // arguments, which other users can list.
     // [holder]
-    helper.tell(lease.share_owner().to_string());
+    helper.notify(lease.share_owner().to_string());
     // [/holder]
-    const auto entered = co_await answers.next();
-    expect(entered && *entered == std::to_string(fence), "the helper did not acquire the lock");
-    std::cout << "helper: lock acquired, fencing token " << *entered << '\n';
+    const auto reentered = co_await answers.next();
+    expect(reentered && *reentered == std::to_string(fence), "the helper did not acquire the lock");
+    std::cout << "helper: lock acquired, fencing token " << *reentered << '\n';
 
     co_await lease.async_release();
     std::cout << "holder: lock released\n";
@@ -82,7 +82,7 @@ asio::awaitable<void> work(leasehold::client& locks, example::worker& helper)
     std::cout << "other client: " << refused.message() << '\n';
     expect(refused == leasehold::errc::held, "the lock was not held by the helper");
 
-    helper.tell("release");
+    helper.notify("release");
     const auto left = co_await answers.next();
     expect(left && *left == "released", "the helper did not release the lock");
     std::cout << "helper: lock released\n";

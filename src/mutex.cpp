@@ -58,7 +58,8 @@ void start(lock_handler&& handler, spec_ptr&& spec, clock::duration limit)
 void start_lock(lock_handler&& handler, spec_ptr spec, clock::duration limit)
 {
     if (spec->under)
-        return start<&client_state::enter, reentry_op>(std::move(handler), std::move(spec), limit);
+        return start<&client_state::reenter, reentry_op>(std::move(handler), std::move(spec),
+                                                         limit);
     start<&client_state::lock, lock_op>(std::move(handler), std::move(spec), limit);
 }
 

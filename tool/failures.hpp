@@ -28,7 +28,7 @@ struct interrupted : std::runtime_error
 /// Calls `read` and stores why it fails.
 /// @returns False if it has failed.
 template <class Read>
-bool read_or_tell(std::vector<std::string>& problems, Read read)
+bool read_or_report(std::vector<std::string>& problems, Read read)
 {
     try {
         read();

@@ -126,10 +126,10 @@ public:
 
 private:
     template <class F>
-    void each(F tell) const
+    void each(F notify) const
     {
         for (const std::shared_ptr<observer>& one : members_)
-            tell(*one);
+            notify(*one);
     }
 
     const std::vector<std::shared_ptr<observer>> members_;

@@ -31,10 +31,10 @@ enum class mutant
     fence_without_clock,     ///< The fence is a counter without the clock.
     fences_not_reserved,     ///< Local handoffs use fences that were not reserved.
     handoff_near_the_end,    ///< A lease that is about to end is handed off.
-    handoff_of_entered,      ///< A lock with other entries is handed off.
+    handoff_of_reentered,    ///< A lock with other entries is handed off.
     handoff_without_end,     ///< Local waiters always come first.
-    hint_ignored,            ///< A wake-up after a release is ignored.
-    only_hints,              ///< Waiters poll only after a wake-up.
+    wakeup_ignored,          ///< A wake-up after a release is ignored.
+    only_wakeups,            ///< Waiters poll only after a wake-up.
     no_backoff,              ///< Waiters poll again at once.
     waiter_forgotten,        ///< A waiter is not served when a lease ends.
     shutdown_keeps,          ///< Locks held at the shutdown are not released.
@@ -66,11 +66,11 @@ enum class mutant
     turn_ignored,             ///< A notification of a grant is ignored.
     connections_not_ended,    ///< The requests of a lost connection have no time limit.
     listening_claimed,        ///< A waiter reports that it listens, though it may not.
-    listening_not_looked,     ///< A waiter that begins to listen does not check for a missed grant.
-    line_not_left,            ///< A waiter that gives up stays in the queue.
-    line_without_looks,       ///< A waiter in the queue polls only after a notification.
+    listening_not_checked,    ///< A waiter that begins to listen does not check for a missed grant.
+    queue_not_left,           ///< A waiter that gives up stays in the queue.
+    queue_without_polls,      ///< A waiter in the queue polls only after a notification.
     waiter_not_marked,        ///< The holder does not learn that others wait.
-    foreign_value_marked,     ///< The value of another library is marked like one of ours.
+    external_value_marked,    ///< The value of another library is marked like one of ours.
     marked_renewal_refused,   ///< A waiter's mark ends the lease of the holder.
     marked_value_released,    ///< The fast release deletes a marked value and notifies no waiter.
     owner_by_prefix,          ///< An owner is any owner whose name begins with its own.
@@ -85,29 +85,29 @@ enum class mutant
     promise_inherited,        ///< An acquire without the grace inherits the earlier one's.
     late_promise_forgotten,   ///< An acquire with the grace may be executed after one without.
     superseded_in_two,        ///< One poll finds the holder gone, the next takes any lock there.
-    looks_renew,              ///< A poll renews the record.
-    no_record_by_look,        ///< A poll that finds no record makes none.
-    claim_not_prolonged,      ///< A confirmed grant is not extended beyond its claim.
+    polls_renew,              ///< A poll renews the record.
+    no_record_by_poll,        ///< A poll that finds no record makes none.
+    claim_not_extended,       ///< A confirmed grant is not extended beyond its claim.
     mark_forgotten,           ///< A grant from the queue has no mark while others wait.
-    assigned_stays_in_line,   ///< A granted owner stays in the queue.
+    assigned_stays_in_queue,  ///< A granted owner stays in the queue.
     absent_not_passed,        ///< An absent waiter gets a grant like any other.
     presence_not_renewed,     ///< A poll does not extend the presence.
     join_not_idempotent,      ///< A poll joins the queue once more.
     repeated_release_joins,   ///< A release without effect still lets the next owner join.
     try_overtakes,            ///< A try takes a free lock past the queue.
     first_entry_forgotten,    ///< The first acquisition gets no entry when others are added.
-    entries_not_prolonged,    ///< A renewal extends the lock and not its entries.
+    entries_not_extended,     ///< A renewal extends the lock and not its entries.
     entries_overlooked,       ///< The short renewal ignores the entries of a lock.
-    foreign_turn_not_left,    ///< External clients never find the lock free.
-    foreign_turn_cut_short,   ///< A poll takes the lock during the free time.
-    foreign_turn_left_short,  ///< A waiter that gives up ends the free time.
-    foreign_turn_not_told,    ///< The first waiter is not notified of the free time.
-    foreign_turn_without_end, ///< The free time ends only when an external client acquires.
-    foreign_turn_drops_first, ///< The first waiter loses its position in the free time.
-    line_not_seen,            ///< An acquire takes a free lock without a check for waiters.
-    line_not_served,          ///< A release does not check for waiters.
-    turn_without_fence,       ///< A grant from the queue keeps the previous fence.
-    strangers_not_heard,      ///< A waiter ignores the releases of external clients.
+    external_turn_not_left,   ///< External clients never find the lock free.
+    external_turn_cut_short,  ///< A poll takes the lock during the free time.
+    external_turn_left_short, ///< A waiter that gives up ends the free time.
+    external_turn_not_published, ///< The first waiter is not notified of the free time.
+    external_turn_without_end,   ///< The free time ends only when an external client acquires.
+    external_turn_drops_first,   ///< The first waiter loses its position in the free time.
+    queue_not_seen,              ///< An acquire takes a free lock without a check for waiters.
+    queue_not_served,            ///< A release does not check for waiters.
+    turn_without_fence,          ///< A grant from the queue keeps the previous fence.
+    external_releases_ignored,   ///< A waiter ignores the releases of external clients.
     // Of a quorum.
     fewer_grant,          ///< One member less than a quorum makes a lock.
     outbid_accepted,      ///< A member that has seen a larger fence counts as accepting.
@@ -115,13 +115,13 @@ enum class mutant
     equal_fence_accepted, ///< A member accepts a fence once more.
     partial_grant_kept,   ///< A failed acquire is not released at the members.
     partial_grant_not_completed, ///< A grant is not recorded for members that lack it.
-    unanswered_not_told,         ///< A release is not repeated at a member that did not answer.
+    unanswered_not_reported,     ///< A release is not repeated at a member that did not answer.
     minority_renews,             ///< One member less than a majority renews a lease.
     not_written_back,            ///< A lock is not created again at a member that lost it.
     entry_not_written_back,      ///< A missing entry is not added at a member with the lock.
     silence_ignored,             ///< A new member grants at once.
     longest_lease_forgotten,     ///< A member that lost its data does not learn the longest lease.
-    stranger_left_out,           ///< A server that lost its data is not made a member again.
+    lost_member_left_out,        ///< A server that lost its data is not made a member again.
     // Of a store whose locks live in sessions.
     given_lease_ignored,      ///< A shorter TTL than requested is not used.
     expired_lock_kept,        ///< A lock whose lease ended stays with the session.
@@ -140,7 +140,7 @@ enum class mutant
     marker_only_there,      ///< A marker uses the slot of its lock or none.
     let_go_unseen,          ///< Requests for a node that was closed wait forever.
     half_moved_is_gone,     ///< A lock that has not migrated yet counts as gone.
-    new_node_not_told,      ///< Waiters at an unreachable node miss the move of their slot.
+    new_node_not_notified,  ///< Waiters at an unreachable node miss the move of their slot.
     one_window_for_all,     ///< Requests that wait for one shard delay those for others.
     count_
 };

@@ -146,7 +146,7 @@ void client_state::lock(lock_op& op)
     queues_.at(op.spec->name).enqueue(op);
 }
 
-void client_state::enter(reentry_op& op)
+void client_state::reenter(reentry_op& op)
 {
     if (stopping_)
         return op.done(errc::shut_down, lease());
@@ -233,7 +233,7 @@ void client_state::on_connected(store_partition partition)
     turn([this, partition] {
         reach_.connected(partition);
         ++counts.connects;
-        tell_problem([](observer& o) { o.connected(); });
+        report_problem([](observer& o) { o.connected(); });
         // Releases first: other owners may wait for these locks.
         releases_.connected(partition);
         watchdog_.connected(partition);
@@ -248,7 +248,7 @@ void client_state::on_disconnected(store_partition partition, error_code why)
     turn([this, partition, why = why ? why : error_code(errc::store_unavailable)] {
         if (reach_.disconnected(partition, why))
             ++counts.disconnects;
-        tell_problem([why](observer& o) { o.disconnected(why); });
+        report_problem([why](observer& o) { o.disconnected(why); });
         each_queue_in(partition, [why](wait_queue& each) { each.disconnected(why); });
         reentries_.each_in(partition, [why](reentry_op& each) { each.disconnected(why); });
     });
@@ -259,7 +259,7 @@ void client_state::on_error(store_partition partition, error_code code, const di
     turn([&] {
         if (details.key.empty()) // of the partition; the reply of a request has its own details
             reach_.store_details(partition, code, copy_details(details));
-        tell_problem([&](observer& o) { o.store_error(code, details); });
+        report_problem([&](observer& o) { o.store_error(code, details); });
     });
 }
 

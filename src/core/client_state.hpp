@@ -57,7 +57,7 @@ public:
 
     // On the strand, in a turn.
     void lock(lock_op& op);
-    void enter(reentry_op& op);
+    void reenter(reentry_op& op);
     /// @param waiting Completes with the result of the release; may be null.
     void release(lease_state& lease, const outcome_op_ptr& waiting);
     /// Leaves the lock of a detached lease in the store.

@@ -54,7 +54,7 @@ lock_table& lock_table::operator=(const lock_table& other)
     return *this;
 }
 
-client_id lock_table::enter()
+client_id lock_table::join()
 {
     clients_.insert(last_client_ + 1);
     return ++last_client_;
@@ -68,7 +68,7 @@ acquire_reply lock_table::acquire(const acquire_request& request, const call& by
     slot* const known = find(request.name, now);
     const bool locked = known != nullptr && !known->owner.empty();
     if (!request.entry.empty())
-        return enter(request, locked ? known : nullptr, now);
+        return reenter(request, locked ? known : nullptr, now);
     if (locked && known->owner == request.owner)
         return confirm(request, *known, now);
     if (locked || (known != nullptr && grant_next(*known, request.owner, by, now)))
@@ -142,7 +142,7 @@ const waiter* lock_table::first_in_queue(slot& target, instant now)
     return first;
 }
 
-acquire_reply lock_table::enter(const acquire_request& request, slot* lock, instant now)
+acquire_reply lock_table::reenter(const acquire_request& request, slot* lock, instant now)
 {
     if (lock == nullptr || lock->owner != request.owner)
         return {.result = acquire_reply::outcome::gone};

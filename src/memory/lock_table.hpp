@@ -64,7 +64,7 @@ public:
     lock_table& operator=(const lock_table& other);
 
     /// Adds a client that may wait in queues. Its id differs from all others, also former ones.
-    client_id enter();
+    client_id join();
 
     /// Removes the client: its waiters get no more grants.
     void part(client_id client) noexcept { clients_.erase(client); }
@@ -128,7 +128,7 @@ private:
     /// The slot of a name, without expired data; null: there is none.
     slot* find(std::string_view name, instant now) noexcept;
     slot& make(std::string_view name);
-    acquire_reply enter(const acquire_request& request, slot* lock, instant now);
+    acquire_reply reenter(const acquire_request& request, slot* lock, instant now);
     acquire_reply take(const acquire_request& request, slot& target, instant now);
     acquire_reply confirm(const acquire_request& request, slot& lock, instant now);
     acquire_reply wait(const acquire_request& request, slot& lock, const call& by, instant now);

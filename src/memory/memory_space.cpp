@@ -50,11 +50,11 @@ std::chrono::microseconds memory_space::state::latest(std::chrono::milliseconds 
     return std::max(ticks() + std::clamp(budget, -longest, longest), std::chrono::microseconds(1));
 }
 
-memory::client_id memory_space::state::enter(const std::shared_ptr<memory::watcher>& watcher,
-                                             const asio::any_io_executor& strand)
+memory::client_id memory_space::state::join(const std::shared_ptr<memory::watcher>& watcher,
+                                            const asio::any_io_executor& strand)
 {
     const std::scoped_lock lock(mutex_);
-    const memory::client_id made = table_.enter();
+    const memory::client_id made = table_.join();
     clients_.emplace(made, client{watcher, strand});
     return made;
 }
@@ -72,7 +72,7 @@ acquire_reply memory_space::state::acquire(const acquire_request& request, memor
     memory::granted_owner granted;
     const std::scoped_lock lock(mutex_);
     const acquire_reply reply = table_.acquire(request, {by, end, &granted}, now());
-    tell(granted, request.name);
+    notify(granted, request.name);
     return reply;
 }
 
@@ -97,7 +97,7 @@ release_reply memory_space::state::release(const release_request& request, memor
     memory::granted_owner granted;
     const std::scoped_lock lock(mutex_);
     release_reply reply = table_.release(request, {by, end, &granted}, now());
-    tell(granted, request.name);
+    notify(granted, request.name);
     if (reply.result != release_reply::outcome::freed)
         return reply;
     if (const auto found = watched_.find(request.name); found != watched_.end()) {
@@ -109,7 +109,7 @@ release_reply memory_space::state::release(const release_request& request, memor
     return reply;
 }
 
-void memory_space::state::tell(const memory::granted_owner& granted, std::string_view name)
+void memory_space::state::notify(const memory::granted_owner& granted, std::string_view name)
 {
     const auto found = clients_.find(granted.client);
     if (found == clients_.end())

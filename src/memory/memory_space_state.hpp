@@ -43,8 +43,8 @@ public:
     std::chrono::milliseconds retention() const;
 
     /// Adds a client. Notifications of its grants are posted to `strand`.
-    memory::client_id enter(const std::shared_ptr<memory::watcher>& watcher,
-                            const asio::any_io_executor& strand);
+    memory::client_id join(const std::shared_ptr<memory::watcher>& watcher,
+                           const asio::any_io_executor& strand);
 
     /// Removes the client: after this nothing is posted for it any more, as after `unwatch`.
     void part(memory::client_id gone) noexcept;
@@ -83,7 +83,7 @@ private:
     static std::chrono::microseconds ticks();
     static std::chrono::microseconds latest(std::chrono::milliseconds budget);
     memory::instant now() const;
-    void tell(const memory::granted_owner& granted, std::string_view name);
+    void notify(const memory::granted_owner& granted, std::string_view name);
     static void post_wakeup(const subscription& to, std::string_view name);
 
     mutable std::mutex mutex_;

@@ -35,7 +35,7 @@ public:
     {
         asio::use_service<detail::context_lifetime>(asio::query(strand, asio::execution::context))
             .add(shared_from_this());
-        me_ = state().enter(shared_from_this(), strand);
+        me_ = state().join(shared_from_this(), strand);
         strand_ = strand;
         listener_ = &listener;
         asio::post(strand_, [weak = weak_from_this()] {

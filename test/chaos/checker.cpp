@@ -72,12 +72,12 @@ private:
             const stamp known = std::min(each.lost.value_or(of.last), each.left.value_or(of.last));
             const stamp late = known - each.deadline - of.stalled(each.deadline, known);
             if (late > within_.loss)
-                wrong(rule::loss_told, each.name, known,
+                wrong(rule::loss_reported, each.name, known,
                       text_of(each) + ": " + to_string(late / std::chrono::milliseconds(1)) +
                           " ms after the deadline, " +
                           (each.lost == known ? "told of the loss" : "not told of the loss"));
             if (!each.lost && !each.left && from.ended == ending_kind::clean)
-                wrong(rule::loss_told, each.name, of.last,
+                wrong(rule::loss_reported, each.name, of.last,
                       text_of(each) + ": neither left nor lost");
         }
     }

@@ -218,11 +218,11 @@ const std::map<corruption, rule> expected = {
     {corruption::deadline_further, rule::deadline},
     {corruption::deadline_back, rule::deadline},
     {corruption::valid_too_long, rule::deadline},
-    {corruption::loss_untold, rule::loss_told},
-    {corruption::loss_late, rule::loss_told},
+    {corruption::loss_untold, rule::loss_reported},
+    {corruption::loss_late, rule::loss_reported},
     {corruption::loss_early, rule::loss_caused},
     {corruption::loss_revived, rule::loss_final},
-    {corruption::release_missing, rule::loss_told},
+    {corruption::release_missing, rule::loss_reported},
     {corruption::answer_missing, rule::outcome},
     {corruption::time_backwards, rule::well_formed},
     {corruption::write_moved, rule::no_lost_update},
@@ -352,5 +352,5 @@ BOOST_AUTO_TEST_CASE(late_report_of_a_loss_is_excused_by_a_stall_only)
     record run = good_run().get();
     auto& events = run.clients[1].events;
     std::erase_if(events, [](const event& e) { return e.what == verb::stalled; });
-    BOOST_TEST(check(run).has(rule::loss_told));
+    BOOST_TEST(check(run).has(rule::loss_reported));
 }

@@ -582,9 +582,9 @@ private:
         const mutex lock(locks_, name, options());
         const std::uint32_t op = ask(name, way::guarded);
         const auto time = working_time(random);
-        bool entered = false;
+        bool reentered = false;
         auto body = [&](lease& held) -> asio::awaitable<void> {
-            entered = true;
+            reentered = true;
             const holding_ptr mine = granted(name, op, held);
             try {
                 co_await work(*mine, time, false);
@@ -598,7 +598,7 @@ private:
             co_await with_lock(lock, body, asio::use_awaitable);
         }
         catch (const boost::system::system_error& why) {
-            if (!entered)
+            if (!reentered)
                 not_granted(name, op, why.code());
         }
     }

@@ -114,7 +114,7 @@ bool client_fleet::running(std::size_t place)
     return !whom.gone;
 }
 
-void client_fleet::tell(std::size_t place, const std::string& line)
+void client_fleet::command(std::size_t place, const std::string& line)
 {
     if (running(place))
         places_[place]->client->running.write_line(line);

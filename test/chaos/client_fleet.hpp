@@ -67,7 +67,7 @@ public:
     [[nodiscard]] std::uint64_t losses() const noexcept { return losses_; }
     bool running(std::size_t place); ///< Whether a client exists there and has not ended.
 
-    void tell(std::size_t place, const std::string& line);
+    void command(std::size_t place, const std::string& line);
     /// Whether the client has printed the line by now.
     bool has_said(std::size_t place, const std::string& line);
     /// The rest of a printed line with this beginning; empty: there is none.

@@ -63,9 +63,9 @@ void cluster::begin(const planned_fault& what, fault& noted)
         servers_.orphan_slot(key_);
         noted.whom = "slot of " + key_;
         return;
-    case fault_kind::flush_scripts: return tell_all({"SCRIPT", "FLUSH"});
+    case fault_kind::flush_scripts: return notify_all({"SCRIPT", "FLUSH"});
     case fault_kind::kill_connections:
-        return tell_all({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+        return notify_all({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
     default: break;
     }
     noted.whom = "server " + std::to_string(struck_);
@@ -132,7 +132,7 @@ void cluster::wait_for_replica()
         throw std::runtime_error("a replica does not follow");
 }
 
-void cluster::tell_all(const std::vector<std::string>& command)
+void cluster::notify_all(const std::vector<std::string>& command)
 {
     for (std::size_t i = 0; i < servers_.size(); ++i)
         servers_.connect(i).command(command);

@@ -27,7 +27,7 @@ public:
 private:
     void cut_off(redis_server& master);
     void wait_for_replica();
-    void tell_all(const std::vector<std::string>& command);
+    void notify_all(const std::vector<std::string>& command);
 
     const std::vector<std::string> names_;
     cluster_deployment servers_;

@@ -378,7 +378,7 @@ private:
         else if (how == corruption::write_doubled)
             writes->insert(here, write(*here));
         else
-            here->client = "nobody";
+            here->client = "unknown";
         return true;
     }
 

@@ -20,7 +20,7 @@ enum class rule : std::uint8_t
     /// A deadline counts from before the request was sent and never decreases, and no lease is
     /// valid after it.
     deadline,
-    loss_told,       ///< Every loss is reported, at the latest when the deadline has passed.
+    loss_reported,   ///< Every loss is reported, at the latest when the deadline has passed.
     loss_caused,     ///< No lease is lost before its deadline without a cause.
     loss_final,      ///< A lost lease stays lost.
     outcome,         ///< Every operation ends, with a documented result.

@@ -70,7 +70,7 @@ public:
         const std::string& name = set_.names.front();
         const auto await_grant = [&](std::size_t client, const std::string& how) {
             const std::size_t before = grants(client);
-            clients_.tell(client, how + name);
+            clients_.command(client, how + name);
             patiently(20s, [&] { return grants(client) > before; });
         };
         await_grant(0, "try "); // now the client is connected to the master
@@ -93,7 +93,7 @@ public:
         out_.healed = boot_time();
         out_.lease = set_.lease;
         out_.names = set_.names;
-        for_all([&](std::size_t i) { clients_.tell(i, "settle"); });
+        for_all([&](std::size_t i) { clients_.command(i, "settle"); });
         // The checker finds clients that are late, so this wait only has to end.
         patiently(30s, [&] {
             bool all = true;
@@ -105,7 +105,7 @@ public:
         // A request to a server that failed may be executed for two lease times, and a shutdown
         // that has to wait for more than 5 s is given up.
         patiently(2 * set_.lease, [&] { return boot_time() > out_.healed + 2 * set_.lease; });
-        for_all([&](std::size_t i) { clients_.tell(i, "quit"); });
+        for_all([&](std::size_t i) { clients_.command(i, "quit"); });
         for_all([&](std::size_t i) { clients_.wait(i, 15s); });
         patiently(set_.lease + 2s,
                   [&] { return (out_.left_over = servers_->left_over()).empty(); });

@@ -101,9 +101,9 @@ BOOST_AUTO_TEST_CASE(cancelled_client_does_not_release_a_lease_that_was_detached
     lease held = e.taken(e.spec("a"));
     lease other = e.taken(e.spec("b"));
     const auto waits = e.lock("a");
-    const auto enters = e.lock(e.spec("b"), clock::duration::max(), other.share_owner());
+    const auto reenters = e.lock(e.spec("b"), clock::duration::max(), other.share_owner());
     e.say(outcome::granted);
-    lease inner = std::move(enters->value<1>());
+    lease inner = std::move(reenters->value<1>());
     e.core->cancel();
     held.detach();
     inner.detach();
@@ -120,9 +120,9 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_may_be_detached_alone)
 {
     core_fixture e;
     lease held = e.taken(e.spec("a"));
-    const auto enters = e.lock(e.spec("a"), clock::duration::max(), held.share_owner());
+    const auto reenters = e.lock(e.spec("a"), clock::duration::max(), held.share_owner());
     e.say(outcome::granted);
-    enters->value<1>().detach();
+    reenters->value<1>().detach();
     e.poll();
     BOOST_TEST(held.valid());
     BOOST_TEST(e.stats().held == 1u);

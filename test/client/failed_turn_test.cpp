@@ -74,8 +74,8 @@ BOOST_AUTO_TEST_CASE(throwing_store_ends_all_operations_and_stops_all_requests)
     const auto lost = e.wait_lost(held);
     const auto waits = e.lock("waited for");
     e.say_held();
-    const auto enters = e.lock(e.spec("held"), clock::duration::max(),
-                               owner("5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:17", 42));
+    const auto reenters = e.lock(e.spec("held"), clock::duration::max(),
+                                 owner("5e0f8c21-3a1c-4a50-9cd4-0b8a5d4e7f10:17", 42));
     const auto releases = e.release(e.taken(e.spec("released")));
     const auto calls = [&] {
         return e.store->acquire_count() + e.store->renew_count() + e.store->release_count();
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(throwing_store_ends_all_operations_and_stops_all_requests)
     e.throws->fails = false;
     e.poll();
 
-    for (const auto& each : {waits, enters, fails}) {
+    for (const auto& each : {waits, reenters, fails}) {
         BOOST_TEST_REQUIRE(each->done());
         BOOST_TEST(code(*each) == errc::shut_down);
     }

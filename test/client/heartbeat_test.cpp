@@ -55,18 +55,18 @@ struct promising : core_fixture
         poll();
     }
 
-    std::size_t signs() const { return store->signs().size(); }
+    std::size_t heartbeats() const { return store->heartbeats().size(); }
 
     /// Answers the latest heartbeat.
     void confirm(bool known = true)
     {
-        store->complete_alive(signs() - 1, {}, known);
+        store->complete_alive(heartbeats() - 1, {}, known);
         poll();
     }
 
     void refuse(error_code why)
     {
-        store->complete_alive(signs() - 1, why);
+        store->complete_alive(heartbeats() - 1, why);
         poll();
     }
 };
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(no_heartbeat_is_sent_without_the_option)
     const lease held = e.taken(e.spec("a"));
     BOOST_TEST((e.last_acquire().dead_holder_grace == 0ms));
     e.advance(9s);
-    BOOST_TEST(e.signs() == 0u);
+    BOOST_TEST(e.heartbeats() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(no_heartbeat_is_sent_if_the_store_recorded_no_grace)
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(no_heartbeat_is_sent_if_the_store_recorded_no_grace)
     BOOST_TEST((e.last_acquire().dead_holder_grace == grace));
     BOOST_TEST((held.deadline() == begun + 60s - fsm::drift_margin(60s)));
     e.advance(10s);
-    BOOST_TEST(e.signs() == 0u);
+    BOOST_TEST(e.heartbeats() == 0u);
     BOOST_TEST(held.valid());
 }
 
@@ -106,10 +106,10 @@ BOOST_AUTO_TEST_CASE(confirmed_heartbeat_extends_the_lease_every_quarter_of_the_
         const lease held = e.granted(e.spec("a", promised));
         BOOST_TEST((held.deadline() == begun + silence));
         e.advance(grace / 4 - 1ms);
-        BOOST_TEST(e.signs() == 0u);
+        BOOST_TEST(e.heartbeats() == 0u);
         e.advance(1ms);
-        BOOST_TEST_REQUIRE(e.signs() == 1u);
-        BOOST_TEST(e.last_acquire().owner.starts_with(e.store->signs()[0].client + ':'));
+        BOOST_TEST_REQUIRE(e.heartbeats() == 1u);
+        BOOST_TEST(e.last_acquire().owner.starts_with(e.store->heartbeats()[0].client + ':'));
         BOOST_TEST((held.deadline() == begun + silence)); // a sent heartbeat is not a confirmed one
         e.advance(100ms);
         e.confirm();
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(confirmed_heartbeat_extends_the_lease_every_quarter_of_the_
             e.confirm();
         }
         BOOST_TEST(held.valid());
-        BOOST_TEST(e.signs() == 17u);
+        BOOST_TEST(e.heartbeats() == 17u);
         BOOST_TEST(e.store->renew_count() == 0u);
     }
 }
@@ -132,10 +132,10 @@ BOOST_AUTO_TEST_CASE(one_heartbeat_serves_all_leases_at_the_shortest_interval)
     const lease first = e.granted(e.spec("a", slow));
     const lease other = e.taken(e.spec("b"));
     e.advance(1s);
-    BOOST_TEST(e.signs() == 0u);
+    BOOST_TEST(e.heartbeats() == 0u);
     lease urgent = e.granted(e.spec("c", promised));
     e.advance(grace / 4);
-    BOOST_TEST(e.signs() == 1u);
+    BOOST_TEST(e.heartbeats() == 1u);
     const auto sent = e.time.now();
     e.confirm();
     BOOST_TEST((first.deadline() == sent + 8s - fsm::drift_margin(8s)));
@@ -144,12 +144,12 @@ BOOST_AUTO_TEST_CASE(one_heartbeat_serves_all_leases_at_the_shortest_interval)
     e.release(std::move(urgent));
     e.say_freed();
     e.advance(grace / 4);
-    BOOST_TEST(e.signs() == 2u); // it was scheduled before
+    BOOST_TEST(e.heartbeats() == 2u); // it was scheduled before
     e.confirm();
     e.advance(8s / 4 - 1ms);
-    BOOST_TEST(e.signs() == 2u);
+    BOOST_TEST(e.heartbeats() == 2u);
     e.advance(1ms);
-    BOOST_TEST(e.signs() == 3u);
+    BOOST_TEST(e.heartbeats() == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(heartbeats_end_with_the_last_lease_that_needs_them)
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(heartbeats_end_with_the_last_lease_that_needs_them)
     e.release(std::move(held));
     e.say_freed();
     e.advance(10s);
-    BOOST_TEST(e.signs() == 0u);
+    BOOST_TEST(e.heartbeats() == 0u);
     check_idle(e);
 }
 
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(lease_without_a_confirmed_heartbeat_is_lost_for_good)
     lease held = e.granted(e.spec("a", promised));
     const auto lost = e.wait_lost(held);
     e.advance(grace / 4);
-    BOOST_TEST_REQUIRE(e.signs() == 1u);
+    BOOST_TEST_REQUIRE(e.heartbeats() == 1u);
     e.advance(begun + silence - 1ms - e.time.now());
     BOOST_TEST(held.valid());
     BOOST_TEST(!lost->done());
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(heartbeat_confirmed_after_the_grace_does_not_save_the_lease
     lease held = e.granted(e.spec("a", promised));
     const auto lost = e.wait_lost(held);
     e.advance(grace / 4);
-    BOOST_TEST_REQUIRE(e.signs() == 1u);
+    BOOST_TEST_REQUIRE(e.heartbeats() == 1u);
     // The process was stopped, and handles the reply first.
     e.store->complete_alive(0, {});
     e.skip(silence);
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(lease_without_renewal_sends_heartbeats)
     const lease held = e.granted(e.spec("a", once));
     for (int i = 0; i < 8; ++i) {
         e.advance(grace / 4);
-        BOOST_TEST(e.signs() == static_cast<std::size_t>(i) + 1);
+        BOOST_TEST(e.heartbeats() == static_cast<std::size_t>(i) + 1);
         e.confirm(i % 2 == 0);
     }
     BOOST_TEST(held.valid());
@@ -258,11 +258,11 @@ BOOST_AUTO_TEST_CASE(reconnection_sends_a_heartbeat_at_once)
     const lease held = e.granted(e.spec("a", promised));
     e.disconnect();
     e.advance(grace / 4);
-    BOOST_TEST(e.signs() == 0u);
+    BOOST_TEST(e.heartbeats() == 0u);
     e.advance(100ms);
     const auto sent = e.time.now();
     e.connect();
-    BOOST_TEST_REQUIRE(e.signs() == 1u);
+    BOOST_TEST_REQUIRE(e.heartbeats() == 1u);
     e.confirm();
     BOOST_TEST((held.deadline() == sent + silence));
 }
@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(handed_off_lease_keeps_the_grace)
     BOOST_TEST_REQUIRE(second->done());
     BOOST_TEST((second->value<1>().deadline() == begun + silence));
     e.advance(grace / 4);
-    BOOST_TEST(e.signs() == 1u);
+    BOOST_TEST(e.heartbeats() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(lease_past_half_of_its_grace_is_not_handed_off)

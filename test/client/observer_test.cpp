@@ -60,10 +60,10 @@ BOOST_AUTO_TEST_CASE(each_started_operation_is_reported_as_ended_once)
     BOOST_TEST(limited->done());
     BOOST_TEST(ended(e) == 5u);
     // Reentrant acquisition.
-    const auto entered = e.lock(spec, clock::duration::max(), next->value<1>().share_owner());
+    const auto reentered = e.lock(spec, clock::duration::max(), next->value<1>().share_owner());
     BOOST_TEST(e.seen->count(kind::began) == 6u);
     e.grant();
-    BOOST_TEST(entered->done());
+    BOOST_TEST(reentered->done());
     BOOST_TEST(ended(e) == 6u);
     // An operation that still waits when the client stops.
     const auto last = e.lock("b");

@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(rejected_credentials_of_a_partition_fail_only_its_own_names
     BOOST_TEST(!two->done());
     const auto later = e.lock("1:b");
     BOOST_TEST((later->value<0>() == errc::permission_denied));
-    const owner other(std::string("somebody:1"), 1);
+    const owner other(std::string("another:1"), 1);
     const auto entry = e.lock(e.spec("2:b"), clock::duration::max(), other);
     BOOST_TEST(!entry->done());
     const auto refused = e.lock(e.spec("1:b"), clock::duration::max(), other);

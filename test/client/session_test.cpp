@@ -213,9 +213,9 @@ BOOST_AUTO_TEST_CASE(all_leases_of_a_removed_owner_are_lost)
 {
     lease held = taken_for(6s);
     const auto owner = last_acquire().owner;
-    const auto enters = lock(spec("a"), clock::duration::max(), held.share_owner());
+    const auto reenters = lock(spec("a"), clock::duration::max(), held.share_owner());
     grant_for(6s);
-    lease inner = std::move(enters->value<1>());
+    lease inner = std::move(reenters->value<1>());
     remove("a", owner);
     BOOST_TEST(!held.valid());
     BOOST_TEST(!inner.valid());

@@ -18,12 +18,12 @@ BOOST_AUTO_TEST_CASE(P3_shutdown_ends_waiters_and_leases_and_releases_all_locks)
     lease a = e.taken(e.spec("a"));
     const auto waits = e.lock("a");
     const auto contends = e.lock("b");
-    const auto enters = e.lock(e.spec("a"), clock::duration::max(), a.share_owner());
+    const auto reenters = e.lock(e.spec("a"), clock::duration::max(), a.share_owner());
     const auto lost = e.wait_lost(a);
     const auto done = e.shutdown();
     BOOST_TEST(code(*waits) == errc::shut_down);
     BOOST_TEST(code(*contends) == errc::shut_down);
-    BOOST_TEST(code(*enters) == errc::shut_down);
+    BOOST_TEST(code(*reenters) == errc::shut_down);
     BOOST_TEST(code(*lost) == errc::shut_down);
     BOOST_TEST(!a.valid());
     BOOST_TEST(!done->done());

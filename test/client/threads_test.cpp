@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(lease_can_be_read_on_any_thread)
     const mutex m(*all.clients[0], "a", {.lease_time = 10s, .renew_interval = 1ms});
     lease held = m.async_lock(asio::use_future).get();
     std::atomic<bool> stop = false;
-    std::atomic<std::uint64_t> looks = 0, backward = 0;
+    std::atomic<std::uint64_t> reads = 0, backward = 0;
     {
         std::vector<std::jthread> readers;
         for (int i = 0; i < 2; ++i) {
@@ -370,8 +370,8 @@ BOOST_AUTO_TEST_CASE(lease_can_be_read_on_any_thread)
                     const auto now = held.deadline();
                     backward += now < last;
                     last = now;
-                    looks += held.valid() ? 1 : 0;
-                    looks += held.fence() != 0 && !held.share_owner().empty();
+                    reads += held.valid() ? 1 : 0;
+                    reads += held.fence() != 0 && !held.share_owner().empty();
                 }
             });
         }
@@ -384,7 +384,7 @@ BOOST_AUTO_TEST_CASE(lease_can_be_read_on_any_thread)
         BOOST_TEST(why == errc::lost);
         stop = true;
     }
-    BOOST_TEST(looks > 0u);
+    BOOST_TEST(reads > 0u);
     BOOST_TEST(backward == 0u);
     BOOST_TEST(!held.valid());
     all.shut_down();

@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(exception_has_the_details_in_its_text)
 
 BOOST_AUTO_TEST_CASE(same_number_of_another_category_does_not_match)
 {
-    const error_code foreign(static_cast<int>(errc::held), boost::system::generic_category());
-    BOOST_TEST((foreign != condition::busy));
+    const error_code generic(static_cast<int>(errc::held), boost::system::generic_category());
+    BOOST_TEST((generic != condition::busy));
     BOOST_TEST((error_code() != condition::busy));
 }

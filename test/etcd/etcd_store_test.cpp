@@ -402,8 +402,8 @@ BOOST_AUTO_TEST_CASE(users_have_the_rights_of_their_roles)
     const auto [password, password_text] = rejection(url("orders:wrong@", "locks"));
     BOOST_TEST((password == errc::store_refused), password_text);
     BOOST_TEST(contains(password_text, "authentication failed"), password_text);
-    const auto [nobody, nobody_text] = rejection(url("", "locks"));
-    BOOST_TEST((nobody == errc::permission_denied), nobody_text);
+    const auto [without_user, without_user_text] = rejection(url("", "locks"));
+    BOOST_TEST((without_user == errc::permission_denied), without_user_text);
 }
 
 BOOST_AUTO_TEST_CASE(certificate_of_the_server_is_checked)

@@ -323,7 +323,7 @@ BOOST_AUTO_TEST_CASE(owner_that_no_release_carried_is_sent_as_new)
     for (const bool wanted : {true, false}) {
         queued_contention m = machine(state::releasing, true);
         m.listening();
-        m.joins_nobody();
+        m.joins_no_waiter();
         BOOST_TEST(!m.joins());
         BOOST_TEST((m == machine(state::releasing, false)));
         const action then = m.left(next::none, false, wanted, true);

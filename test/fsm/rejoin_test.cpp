@@ -101,11 +101,11 @@ BOOST_AUTO_TEST_CASE(blank_servers_do_not_start_if_the_second_poll_differs)
     forgot_again.confirmed(2, all[2]);
     BOOST_TEST(!forgot_again.ready());
 
-    auto somebody_was_faster = with({3, 2}, all);
-    somebody_was_faster.confirmed(0, member_of(1));
-    somebody_was_faster.confirmed(1, all[1]);
-    somebody_was_faster.confirmed(2, all[2]);
-    BOOST_TEST(!somebody_was_faster.ready());
+    auto another_was_faster = with({3, 2}, all);
+    another_was_faster.confirmed(0, member_of(1));
+    another_was_faster.confirmed(1, all[1]);
+    another_was_faster.confirmed(2, all[2]);
+    BOOST_TEST(!another_was_faster.ready());
 }
 
 BOOST_AUTO_TEST_CASE(lost_seeds_are_sent_again_until_a_member_loses_its_data)

@@ -503,7 +503,7 @@ private:
                             was_short ? fences_short : fences_asked);
             }
             break;
-        case granted_t::held: require(status == 0 || status == 2, "held by nobody"); break;
+        case granted_t::held: require(status == 0 || status == 2, "held without an owner"); break;
         case granted_t::late: require(status == -1, "late without a word"); break;
         case granted_t::gone: require(status == -2, "gone without a word"); break;
         }
@@ -516,7 +516,7 @@ private:
         require(call.answers.size() == 2 && !is_error(call.answers[0]), "an answer out of nothing");
         const message& before = call.answers[0];
         if (r.acquired.result == granted_t::held)
-            return require(call.gets ? is_text(before) : is_nil(before), "held by nobody");
+            return require(call.gets ? is_text(before) : is_nil(before), "held without an owner");
         const bool set = call.gets ? is_nil(before) : is_text(before) && before[0].value == "OK";
         require(r.acquired.result == granted_t::granted && set, "granted without proof");
         const auto last = number(call.answers[1]);

@@ -197,9 +197,9 @@ BOOST_AUTO_TEST_CASE(name_with_control_characters_cannot_forge_a_line)
 BOOST_AUTO_TEST_CASE(exception_of_the_sink_is_ignored)
 {
     log_observer log([](std::string_view) { throw std::runtime_error("no place"); });
-    tell_every_event(log);
+    notify_every_event(log);
     log_observer none(log_observer::sink{});
-    tell_every_event(none);
+    notify_every_event(none);
     BOOST_TEST(none.only_problems());
 }
 
@@ -299,6 +299,6 @@ BOOST_AUTO_TEST_CASE(full_pipe_does_not_block_the_client)
     const std::string filling(65536, 'x');
     BOOST_TEST(::write(STDERR_FILENO, filling.data(), filling.size()) == 65536);
     log_observer log;
-    tell_every_event(log); // a blocked write would hang here
+    notify_every_event(log); // a blocked write would hang here
     BOOST_TEST(captured.text() == filling);
 }

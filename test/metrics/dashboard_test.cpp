@@ -55,7 +55,7 @@ std::vector<std::string> matches(const std::string& text, const char* pattern)
 open_metrics_page full_page()
 {
     metrics counted;
-    tell_every_event(counted);
+    notify_every_event(counted);
     return read_open_metrics(counted.text());
 }
 

@@ -10,7 +10,7 @@
 namespace leasehold::test {
 
 /// Sends an observer each possible event, in the order of one lock after the other.
-inline void tell_every_event(observer& to)
+inline void notify_every_event(observer& to)
 {
     using namespace std::chrono_literals;
     diagnostics details;

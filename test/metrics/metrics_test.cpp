@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(every_event_is_counted_once_on_a_valid_page)
 {
     metrics counted;
     BOOST_CHECK_NO_THROW(static_cast<void>(read_open_metrics(counted.text())));
-    tell_every_event(counted);
+    notify_every_event(counted);
     const auto is = [&](const std::string& sample, double expected) {
         BOOST_TEST_CONTEXT(sample)
         BOOST_TEST(value(counted, "leasehold_" + sample) == expected);

@@ -16,11 +16,11 @@ using namespace leasehold::test;
 BOOST_AUTO_TEST_CASE(each_observer_of_a_group_receives_each_event_in_full)
 {
     recording_observer alone;
-    tell_every_event(alone);
+    notify_every_event(alone);
     const auto one = std::make_shared<recording_observer>();
     const auto two = std::make_shared<recording_observer>();
     observer_group all({one, two});
-    tell_every_event(all);
+    notify_every_event(all);
     std::set<recording_observer::kind> kinds;
     for (const auto& member : {one, two}) {
         const auto expected = alone.events(), told = member->events();

@@ -8,6 +8,6 @@
 int main()
 {
     leasehold::metrics counted;
-    leasehold::test::tell_every_event(counted);
+    leasehold::test::notify_every_event(counted);
     std::cout << counted.text();
 }

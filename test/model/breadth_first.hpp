@@ -105,7 +105,7 @@ struct outcome
 /// @param tell Called from time to time with the number of states.
 template <class Step, class Setting>
 [[nodiscard]] outcome<Step> search(const Setting& g, std::uint64_t most,
-                                   const std::function<void(std::uint64_t)>& tell)
+                                   const std::function<void(std::uint64_t)>& notify)
 {
     using state = decltype(Step::to);
     struct entry
@@ -155,7 +155,7 @@ template <class Step, class Setting>
                 way.push_back({each.parent, number});
                 deeper.push_back({next[i].to, static_cast<std::uint32_t>(way.size() - 1)});
                 if (visited.size() % 1'000'000 == 0)
-                    tell(visited.size());
+                    notify(visited.size());
                 if (visited.size() > most) {
                     out.states = visited.size();
                     return out;

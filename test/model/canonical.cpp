@@ -12,9 +12,9 @@ using phase = fsm::queued_contention::state;
 
 void forget_what_is_over(state& s, const setting& g)
 {
-    if (s.data.lock == nobody)
+    if (s.data.lock == no_owner)
         s.data.flags &= keys::left_free;
-    if (s.data.line.size == 0) {
+    if (s.data.queue.size == 0) {
         s.open = 0;
         s.data.flags &= byte(~keys::left_free);
     }
@@ -135,10 +135,10 @@ std::uint64_t standing_of(const state& s, int i)
         }
         position = (position / 100 + 1) * 100;
     };
-    line(s.data.line);
+    line(s.data.queue);
     line(s.order);
     if (s.has_snapshot != 0)
-        line(s.snapshot.line);
+        line(s.snapshot.queue);
     mix(s.disturbed >> (4 * i) & 15U);
     std::uint64_t all = 0; // messages have no order
     for (int k = 0; k < s.messages; ++k) {
@@ -179,7 +179,7 @@ void rename_clients(state& s, const setting& g)
     };
     for (keys* data : {&s.data, &s.snapshot}) {
         rename(data->lock);
-        for (std::uint8_t& each : data->line)
+        for (std::uint8_t& each : data->queue)
             rename(each);
     }
     for (std::uint8_t& each : s.order)

@@ -28,7 +28,7 @@ public:
         perform(c_.contention.wanted(true));
     }
 
-    void look() { perform(c_.contention.due(true)); }
+    void poll() { perform(c_.contention.due(true)); }
 
     /// The client receives its grants from now on.
     void listening()
@@ -60,7 +60,7 @@ public:
         next.joins = false;
         c_.set(client::alone);
         if (!has(error::absent_next_believed))
-            c_.contention.joins_nobody();
+            c_.contention.joins_no_waiter();
         perform(next);
     }
 
@@ -104,8 +104,8 @@ public:
                 c_.owed |= byte(2 << c_.number);
             c_.set(client::unsent);
             break;
-        case task::short_way:
-        case task::long_way: lose_request(); break;
+        case task::fast_path:
+        case task::slow_path: lose_request(); break;
         case task::redraw:
             if (c_.phase() == phase::sending)
                 lose_request();
@@ -151,10 +151,10 @@ private:
         case type::short_granted:
         case type::short_own:
         case type::short_held:
-        case type::short_refused: return task::short_way;
+        case type::short_refused: return task::fast_path;
         case type::granted:
         case type::held:
-        case type::refused_late: return task::long_way;
+        case type::refused_late: return task::slow_path;
         case type::redrawn: return task::redraw;
         default: return task::release;
         }
@@ -187,12 +187,12 @@ private:
                 return conclude(false);
             if (!wanted())
                 return conclude(true);
-            return enter(m.fence, c_.has(client::stale));
+            return reenter(m.fence, c_.has(client::stale));
         case type::left_granted:
             if (!in_time(m))
                 return left(machine::succession::granted, false, true);
             return granted(m, true);
-        case type::left_in_line: return left(machine::succession::queued, true, true);
+        case type::left_in_queue: return left(machine::succession::queued, true, true);
         default: return left(machine::succession::none, true, true);
         }
     }
@@ -215,10 +215,10 @@ private:
             break;
         case kind::send:
             // A repeated request never uses the fast path, which would not extend the lock.
-            c_.under_way = next.again ? task::long_way : first_way_;
+            c_.under_way = next.again ? task::slow_path : first_way_;
             if (has(error::deadline_from_repetition) && c_.has(client::uncovered))
-                c_.under_way = task::short_way;
-            send(c_.under_way == task::short_way ? type::set : type::acquire,
+                c_.under_way = task::fast_path;
+            send(c_.under_way == task::fast_path ? type::set : type::acquire,
                  c_.has(client::once) ? message::once : 0);
             break;
         case kind::leave:
@@ -269,9 +269,9 @@ private:
 
     void lose_request()
     {
-        if (!g_.kill && c_.under_way == task::long_way)
+        if (!g_.kill && c_.under_way == task::slow_path)
             c_.owed |= byte(1 << c_.number);
-        if (has(error::deadline_from_repetition) && c_.under_way == task::short_way)
+        if (has(error::deadline_from_repetition) && c_.under_way == task::fast_path)
             c_.set(client::uncovered); // the deadline, counted from the repetition, is wrong
         c_.unset(client::passed | client::stale | client::stale_entry);
         c_.under_way = task::none;
@@ -303,10 +303,10 @@ private:
             send(type::redraw_raise);
             return;
         }
-        enter(m.fence, m.has(message::stale));
+        reenter(m.fence, m.has(message::stale));
     }
 
-    void enter(fence end, bool stale)
+    void reenter(fence end, bool stale)
     {
         const fence first = byte(end - (g_.fences() - 1));
         if (g_.loss && !has(error::no_floor) && first <= c_.floor)
@@ -349,7 +349,7 @@ private:
             if (has(error::notification_grants)) {
                 c_.contention.due(true);
                 c_.set(client::uncovered); // the claim may end before the lease
-                return enter(m.fence, false);
+                return reenter(m.fence, false);
             }
             if (has(error::renewal_confirms))
                 return confirm(m);
@@ -386,7 +386,7 @@ private:
                     return each.what == type::acquire && each.client() == i_ &&
                            !each.has(message::orphan);
                 });
-                enter(named, false);
+                reenter(named, false);
             }
             return;
         }
@@ -401,7 +401,7 @@ private:
         if (c_.entry == client::inner::leaving)
             c_.entry = client::inner::none;
         else if (c_.entry == client::inner::asked) {
-            if (m.what == type::not_entered)
+            if (m.what == type::not_reentered)
                 c_.entry = client::inner::none;
             else if (m.has(message::passed | message::stale))
                 leave_entry();
@@ -416,7 +416,7 @@ private:
     const setting& g_;
     const int i_;
     client& c_;
-    task first_way_ = task::long_way;
+    task first_way_ = task::slow_path;
 };
 
 } // namespace
@@ -426,9 +426,9 @@ void start(state& s, const setting& g, int client, client::task way, bool once)
     party(s, g, client).start(way, once);
 }
 
-void look(state& s, const setting& g, int client)
+void poll(state& s, const setting& g, int client)
 {
-    party(s, g, client).look();
+    party(s, g, client).poll();
 }
 
 void cancel(state& s, const setting& g, int client)
@@ -457,12 +457,12 @@ void hand_on(state& s, const setting& g, int client)
     party(s, g, client).hand_on();
 }
 
-void enter_again(state& s, int i)
+void reenter(state& s, int i)
 {
     client& c = s.at(i);
     c.entry = client::inner::asked;
     c.entry_number = c.number;
-    s.send({type::enter, owner_of(i, c.number), message::second});
+    s.send({type::reenter, owner_of(i, c.number), message::second});
 }
 
 void leave_entry(state& s, const setting& g, int client)

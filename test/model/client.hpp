@@ -10,7 +10,7 @@ namespace leasehold::test::model {
 
 void start(state& s, const setting& g, int client, client::task way, bool once);
 /// The pause of a waiter has ended.
-void look(state& s, const setting& g, int client);
+void poll(state& s, const setting& g, int client);
 /// The last waiter leaves.
 void cancel(state& s, const setting& g, int client);
 void leave(state& s, const setting& g, int client, bool joins);
@@ -18,7 +18,7 @@ void leave(state& s, const setting& g, int client, bool joins);
 void leave_alone(state& s, const setting& g, int client);
 void renew(state& s, int client);
 void hand_on(state& s, const setting& g, int client);
-void enter_again(state& s, int client);
+void reenter(state& s, int client);
 void leave_entry(state& s, const setting& g, int client);
 void reconnect(state& s, const setting& g, int client);
 /// Notifications have their own connection, which is established again.

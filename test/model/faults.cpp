@@ -27,10 +27,10 @@ owner grants(const message& m) noexcept
     case type::short_own:
     case type::short_refused:
     case type::granted:
-    case type::entered:
+    case type::reentered:
     case type::renewed: return m.who;
     case type::left_granted: return byte(m.who + 1);
-    default: return nobody;
+    default: return no_owner;
     }
 }
 
@@ -44,7 +44,7 @@ void lose(state& s, const keys& instead)
 {
     s.data = instead;
     s.order.clear();
-    for (const std::uint8_t each : instead.line)
+    for (const std::uint8_t each : instead.queue)
         s.order.push_back(each & byte(~keys::absent));
     s.open = 1;
     s.disturbed = 0xffff;
@@ -57,10 +57,10 @@ void lose(state& s, const keys& instead)
             c.entry = client::inner::in_expired;
     }
     for (message& m : on_the_way(s))
-        if (grants(m) != nobody)
+        if (grants(m) != no_owner)
             mark(m, message::stale);
-    if (s.foreign_client == state::foreign_hold::valid && s.data.lock != external_owner)
-        s.foreign_client = state::foreign_hold::gone;
+    if (s.external_client == state::external_hold::valid && s.data.lock != external_owner)
+        s.external_client = state::external_hold::gone;
 }
 
 /// The messages of the client when its connection is lost.
@@ -79,7 +79,7 @@ bool runs_out(const state& s) noexcept
 {
     const owner o = s.data.lock;
     if (o == external_owner)
-        return s.foreign_client != state::foreign_hold::valid;
+        return s.external_client != state::external_hold::valid;
     if (!current(s, o))
         return true;
     const client& c = s.of(o);
@@ -95,12 +95,12 @@ bool runs_out(const state& s) noexcept
 void expire(state& s)
 {
     const owner o = s.data.lock;
-    s.data.lock = nobody;
+    s.data.lock = no_owner;
     s.data.flags = 0;
     s.open = 1;
     if (o == external_owner) {
-        if (s.foreign_client == state::foreign_hold::valid)
-            s.foreign_client = state::foreign_hold::gone;
+        if (s.external_client == state::external_hold::valid)
+            s.external_client = state::external_hold::gone;
         return;
     }
     for (message& m : on_the_way(s))

@@ -115,7 +115,7 @@ outcome watched_search(const setting& g, std::uint64_t most)
 {
     const bool terminal = isatty(1) != 0;
     double said = now();
-    const auto tell = [&](const progress& each) {
+    const auto notify = [&](const progress& each) {
         if (now() - said < (terminal ? 1 : 20))
             return;
         said = now();
@@ -124,7 +124,7 @@ outcome watched_search(const setting& g, std::uint64_t most)
                     number(each.transitions), number(each.memory >> 20), terminal ? "" : "\n");
         std::fflush(stdout);
     };
-    outcome out = search(g, most, tell);
+    outcome out = search(g, most, notify);
     if (terminal)
         std::printf("\r\033[K");
     return out;

@@ -41,15 +41,15 @@ const char* wrong_orphan(const state& s, const setting& g) noexcept
         if (untouched(s, g))
             return "orphan: an owner that has ended has the lock, without a fault";
         // If CLIENT KILL is not permitted, only the slow path has a limit in server time.
-        const bool ends_requests = g.kill ? settled(s, client_of(o)) : !g.short_way;
+        const bool ends_requests = g.kill ? settled(s, client_of(o)) : !g.fast_path;
         if (ends_requests && !g.loss && s.data.has(keys::whole_lease))
             return "orphan: an owner that has ended has the lock for longer than a claim";
     }
     if (g.kill && !g.loss)
-        for (const std::uint8_t each : s.data.line) {
+        for (const std::uint8_t each : s.data.queue) {
             const owner queued = each & byte(~keys::absent);
             if (abandoned(s, queued) && settled(s, client_of(queued)))
-                return "orphan: an owner that has ended stays in line";
+                return "orphan: an owner that has ended stays in the queue";
         }
     return nullptr;
 }
@@ -69,14 +69,14 @@ void forgotten(state& s, owner o) noexcept
             return s.order.erase(i);
 }
 
-void given(state& s, const setting& g, owner o, bool by_short_way)
+void given(state& s, const setting& g, owner o, bool by_fast_path)
 {
     for (const owner before : s.order) {
         if (before == o)
             break;
         if ((s.disturbed >> before & 1) != 0 || !waiting(s, before))
             continue;
-        if (!by_short_way || s.open == 0 || !g.excuse_barging)
+        if (!by_fast_path || s.open == 0 || !g.excuse_barging)
             throw violation{"order: the lock is granted past a waiter"};
         s.disturb(before);
     }
@@ -94,8 +94,8 @@ void believed(const state& s, int i)
         if (s.at(j).entry == client::inner::in && !s.at(j).has(client::stale) &&
             (j != i || s.at(j).entry_number != s.at(j).number))
             throw violation{"exclusion: one believes that it holds the lock, another has entered"};
-    if (s.foreign_client == state::foreign_hold::valid)
-        throw violation{"exclusion: a client and a foreign one hold the lock"};
+    if (s.external_client == state::external_hold::valid)
+        throw violation{"exclusion: a client and an external one hold the lock"};
 }
 
 void believed_by_external_client(const state& s)
@@ -103,7 +103,7 @@ void believed_by_external_client(const state& s)
     for (const client& each : s.clients)
         if (!each.has(client::stale) &&
             (each.has(client::believes) || each.entry == client::inner::in))
-            throw violation{"exclusion: a client and a foreign one hold the lock"};
+            throw violation{"exclusion: a client and an external one hold the lock"};
 }
 
 void fence_used(state& s, const setting& g, int i, bool handed_on)
@@ -143,8 +143,8 @@ bool finished(const state& s, const setting& g) noexcept
                                      c.entry != client::inner::none || c.owed != 0))
             return false;
     }
-    return s.data.lock == nobody && s.data.line.size == 0 && s.messages == 0 && s.foreign == 0 &&
-           s.foreign_client == state::foreign_hold::none;
+    return s.data.lock == no_owner && s.data.queue.size == 0 && s.messages == 0 &&
+           s.external == 0 && s.external_client == state::external_hold::none;
 }
 
 } // namespace leasehold::test::model

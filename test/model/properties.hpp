@@ -16,7 +16,7 @@ struct violation
 void joined(state& s, owner o);
 void forgotten(state& s, owner o) noexcept;
 /// The server grants the lock to the owner. No waiter without a fault may be before it.
-void given(state& s, const setting& g, owner o, bool by_short_way);
+void given(state& s, const setting& g, owner o, bool by_fast_path);
 
 /// A client begins to believe that it holds the lock.
 void believed(const state& s, int client);

@@ -15,9 +15,9 @@ struct count_option
     int setting::* value;
 };
 constexpr std::array counts{
-    count_option{"clients", &setting::clients}, count_option{"attempts", &setting::attempts},
-    count_option{"faults", &setting::faults},   count_option{"cancels", &setting::cancels},
-    count_option{"foreign", &setting::foreign}, count_option{"elsewhere", &setting::elsewhere},
+    count_option{"clients", &setting::clients},   count_option{"attempts", &setting::attempts},
+    count_option{"faults", &setting::faults},     count_option{"cancels", &setting::cancels},
+    count_option{"external", &setting::external}, count_option{"elsewhere", &setting::elsewhere},
 };
 
 struct switch_option
@@ -27,8 +27,8 @@ struct switch_option
     bool usual;
 };
 constexpr std::array switches{
-    switch_option{"short_way", &setting::short_way, true},
-    switch_option{"long_way", &setting::long_way, true},
+    switch_option{"fast_path", &setting::fast_path, true},
+    switch_option{"slow_path", &setting::slow_path, true},
     switch_option{"kill", &setting::kill, true},
     switch_option{"tries", &setting::tries, false},
     switch_option{"joins", &setting::joins, false},
@@ -40,7 +40,7 @@ constexpr std::array switches{
     switch_option{"calm", &setting::calm, false},
     switch_option{"turns", &setting::turns, false},
     switch_option{"told", &setting::told, false},
-    switch_option{"every_look", &setting::every_look, false},
+    switch_option{"every_poll", &setting::every_poll, false},
     switch_option{"excuse_barging", &setting::excuse_barging, true},
     switch_option{"excuse_flushed", &setting::excuse_flushed, true},
 };
@@ -61,33 +61,33 @@ struct as_text : setting
 };
 
 const std::array runs{
-    search_run{effort::quick, as_text("clients=3 foreign=1 cancels=1")},
-    search_run{effort::quick, as_text("attempts=2 foreign=1 cancels=1")},
+    search_run{effort::quick, as_text("clients=3 external=1 cancels=1")},
+    search_run{effort::quick, as_text("attempts=2 external=1 cancels=1")},
     search_run{effort::quick, as_text("attempts=2 faults=1 joins")},
     search_run{effort::quick, as_text("clients=3 faults=1")},
     search_run{effort::quick, as_text("faults=2 cancels=1")},
-    search_run{effort::quick, as_text("faults=1 cancels=1 tries every_look")},
+    search_run{effort::quick, as_text("faults=1 cancels=1 tries every_poll")},
     search_run{effort::quick, as_text("faults=2 renewals")},
     search_run{effort::quick, as_text("faults=1 entries")},
     search_run{effort::quick, as_text("attempts=2 faults=1 alone")},
     search_run{effort::quick, as_text("attempts=2 faults=1 joins block")},
-    search_run{effort::quick, as_text("attempts=2 faults=1 joins no_kill no_short_way")},
+    search_run{effort::quick, as_text("attempts=2 faults=1 joins no_kill no_fast_path")},
     search_run{effort::quick, as_text("faults=2 no_kill")},
     search_run{effort::quick, as_text("faults=1 loss")},
-    search_run{effort::quick, as_text("faults=1 loss foreign=1")},
+    search_run{effort::quick, as_text("faults=1 loss external=1")},
     search_run{effort::quick, as_text("attempts=2 faults=2 joins told")},
-    search_run{effort::quick, as_text("clients=3 turns foreign=1")},
+    search_run{effort::quick, as_text("clients=3 turns external=1")},
     search_run{effort::quick, as_text("faults=1 cancels=1 turns")},
 
     search_run{effort::normal, as_text("clients=3 attempts=2 joins cancels=1")},
     search_run{effort::normal, as_text("clients=3 faults=2")},
     search_run{effort::normal, as_text("clients=3 faults=1 cancels=1 tries")},
-    search_run{effort::normal, as_text("clients=3 faults=1 foreign=1")},
+    search_run{effort::normal, as_text("clients=3 faults=1 external=1")},
     search_run{effort::normal, as_text("attempts=2 faults=2 joins")},
-    search_run{effort::normal, as_text("attempts=2 faults=1 foreign=2")},
+    search_run{effort::normal, as_text("attempts=2 faults=1 external=2")},
     search_run{effort::normal, as_text("faults=1 entries renewals")},
     search_run{effort::normal, as_text("attempts=2 faults=1 joins no_kill")},
-    search_run{effort::normal, as_text("attempts=2 faults=1 joins every_look")},
+    search_run{effort::normal, as_text("attempts=2 faults=1 joins every_poll")},
     search_run{effort::normal, as_text("faults=2 loss")},
     search_run{effort::normal, as_text("faults=1 loss block elsewhere=1")},
     search_run{effort::normal, as_text("attempts=2 faults=1 loss calm joins")},
@@ -106,14 +106,14 @@ const std::array runs{
     search_run{effort::deep, as_text("attempts=2 entries renewals")},
     search_run{effort::deep, as_text("attempts=2 faults=1 entries")},
     search_run{effort::deep, as_text("attempts=2 faults=2 joins no_kill")},
-    search_run{effort::deep, as_text("attempts=2 faults=2 joins no_kill no_short_way")},
+    search_run{effort::deep, as_text("attempts=2 faults=2 joins no_kill no_fast_path")},
     search_run{effort::deep, as_text("attempts=2 faults=1 loss")},
     search_run{effort::deep, as_text("attempts=2 faults=1 loss block")},
     search_run{effort::deep, as_text("attempts=2 faults=2 loss calm")},
-    search_run{effort::deep, as_text("attempts=2 faults=1 loss calm foreign=1")},
+    search_run{effort::deep, as_text("attempts=2 faults=1 loss calm external=1")},
     search_run{effort::deep, as_text("clients=3 faults=1 loss")},
-    search_run{effort::deep, as_text("attempts=2 faults=1 joins turns foreign=1")},
-    search_run{effort::deep, as_text("clients=3 faults=1 turns foreign=1 cancels=1")},
+    search_run{effort::deep, as_text("attempts=2 faults=1 joins turns external=1")},
+    search_run{effort::deep, as_text("clients=3 faults=1 turns external=1 cancels=1")},
 };
 
 } // namespace

@@ -23,8 +23,8 @@ class exploration
 {
 public:
     exploration(const setting& g, std::uint64_t most_states,
-                const std::function<void(const progress&)>& tell)
-        : g_(g), most_(most_states), tell_(tell)
+                const std::function<void(const progress&)>& notify)
+        : g_(g), most_(most_states), notify_(notify)
     {}
 
     outcome run()
@@ -36,7 +36,7 @@ public:
         for (index i = 0; i < visited_.size() && out_.how == outcome::end::complete; ++i)
             explore(i);
         if (out_.how == outcome::end::complete)
-            look_for_stuck();
+            find_stuck();
         out_.states = visited_.size();
         out_.memory = memory();
         return std::move(out_);
@@ -46,7 +46,7 @@ private:
     void explore(index i)
     {
         if (i % 65536 == 0 && i > 0)
-            tell_({visited_.size(), i, out_.transitions, memory()});
+            notify_({visited_.size(), i, out_.transitions, memory()});
         const state s = visited_[i];
         edges_begin_.push_back(edges_.size());
         done_.push_back(finished(s, g_));
@@ -69,7 +69,7 @@ private:
     }
 
     /// Checks that the end can be reached from every state by steps without faults.
-    void look_for_stuck()
+    void find_stuck()
     {
         edges_begin_.push_back(edges_.size());
         for (bool more = true; more;) {
@@ -137,7 +137,7 @@ private:
 
     const setting& g_;
     const std::uint64_t most_;
-    const std::function<void(const progress&)>& tell_;
+    const std::function<void(const progress&)>& notify_;
     outcome out_;
     state_set visited_;
     std::vector<index> parents_;
@@ -150,9 +150,9 @@ private:
 } // namespace
 
 outcome search(const setting& g, std::uint64_t most_states,
-               const std::function<void(const progress&)>& tell)
+               const std::function<void(const progress&)>& notify)
 {
-    return exploration(g, most_states, tell).run();
+    return exploration(g, most_states, notify).run();
 }
 
 } // namespace leasehold::test::model

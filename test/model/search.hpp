@@ -39,7 +39,7 @@ struct progress
 /// Visits every state, breadth first, and checks the properties of each, and whether from each the
 /// end can be reached by steps without faults.
 outcome search(const setting& g, std::uint64_t most_states,
-               const std::function<void(const progress&)>& tell);
+               const std::function<void(const progress&)>& notify);
 
 } // namespace leasehold::test::model
 

@@ -38,7 +38,7 @@ public:
         case type::acquire: return acquire();
         case type::release: return release();
         case type::renew: return renew();
-        case type::enter: return enter();
+        case type::reenter: return reenter();
         case type::hello: return hello();
         case type::raise: return raise();
         case type::redraw_raise:
@@ -106,19 +106,19 @@ private:
     void hand(owner o, bool whole_lease) noexcept
     {
         take(o, whole_lease);
-        if (data_.line.size > 0 && !has(error::assigned_unmarked))
+        if (data_.queue.size > 0 && !has(error::assigned_unmarked))
             data_.flags |= keys::waited_for;
         s_.open = 0;
     }
 
-    void free() noexcept { take(nobody, false); }
+    void free() noexcept { take(no_owner, false); }
 
     // The queue.
 
-    void leave_line(owner o) noexcept
+    void leave_queue(owner o) noexcept
     {
         if (const int place = data_.place(o); place >= 0) {
-            data_.line.erase(place);
+            data_.queue.erase(place);
             forgotten(s_, o);
         }
     }
@@ -127,12 +127,12 @@ private:
     {
         if (const int place = data_.place(o); place >= 0) {
             if (!has(error::join_not_idempotent)) {
-                data_.line.at[byte(place)] = o; // it is present again
+                data_.queue.at[byte(place)] = o; // it is present again
                 return;
             }
-            data_.line.erase(place);
+            data_.queue.erase(place);
         }
-        data_.line.push_back(o);
+        data_.queue.push_back(o);
         joined(s_, o);
     }
 
@@ -145,24 +145,24 @@ private:
 
     /// The lock is free, and the first present waiter gets it. True: that is `asker`, which then
     /// holds it.
-    bool pass_on(owner asker)
+    bool grant_next(owner asker)
     {
-        while (data_.line.size > 0) {
-            const std::uint8_t entry = data_.line.at[0];
+        while (data_.queue.size > 0) {
+            const std::uint8_t entry = data_.queue.at[0];
             const owner first = entry & byte(~keys::absent);
             if (first == asker) {
-                data_.line.erase(0);
+                data_.queue.erase(0);
                 break;
             }
             if (!there(entry)) {
                 if (waiting(s_, first))
                     s_.disturb(first);
                 forgotten(s_, first);
-                data_.line.erase(0);
+                data_.queue.erase(0);
                 continue;
             }
-            if (!has(error::assigned_stays_in_line))
-                data_.line.erase(0);
+            if (!has(error::assigned_stays_in_queue))
+                data_.queue.erase(0);
             given(s_, g_, first, false);
             hand(first, has(error::claim_without_end));
             if (alive(s_, first)) {
@@ -172,7 +172,7 @@ private:
             }
             return false;
         }
-        if (asker == nobody)
+        if (asker == no_owner)
             return false;
         given(s_, g_, asker, false);
         hand(asker, true);
@@ -190,7 +190,7 @@ private:
         const bool own = data_.lock == who_ ||
                          (has(error::acquire_by_prefix) && same_client(data_.lock, who_));
         type next = own ? type::incr_own : type::incr_held;
-        if (data_.lock == nobody) {
+        if (data_.lock == no_owner) {
             next = type::incr_granted;
             given(s_, g_, who_, true);
             take(who_, true);
@@ -205,7 +205,7 @@ private:
         if (data_.lock == who_) {
             // A late SET may have added the owner past the queue.
             if (!has(error::own_keeps_entry))
-                leave_line(who_);
+                leave_queue(who_);
             data_.flags |= keys::whole_lease;
             if (has(error::confirming_drops_mark))
                 data_.flags &= byte(~keys::waited_for);
@@ -213,21 +213,21 @@ private:
         }
         const bool waits = !request_.has(message::once);
         if (is_left_free()) {
-            if (has(error::foreign_turn_taken))
+            if (has(error::external_turn_taken))
                 return barge();
             if (waits)
                 join(who_);
             return answer(type::held);
         }
-        if (has(error::barging) && data_.lock == nobody)
+        if (has(error::barging) && data_.lock == no_owner)
             return barge();
-        if (has(error::try_barges) && data_.lock == nobody && !waits)
+        if (has(error::try_barges) && data_.lock == no_owner && !waits)
             return barge();
         if (waits)
             join(who_);
-        if (data_.lock == nobody && pass_on(who_))
+        if (data_.lock == no_owner && grant_next(who_))
             return answer(type::granted, draw());
-        if (waits && data_.line.size > 0 && mine_to_mark()) {
+        if (waits && data_.queue.size > 0 && mine_to_mark()) {
             data_.flags |= keys::waited_for;
             s_.open = 0;
         }
@@ -237,30 +237,30 @@ private:
     /// Whether it is left free for external clients, while the first waiter is present.
     bool is_left_free() const noexcept
     {
-        return data_.lock == nobody && data_.has(keys::left_free) && data_.line.size > 0 &&
-               (data_.line.at[0] & keys::absent) == 0;
+        return data_.lock == no_owner && data_.has(keys::left_free) && data_.queue.size > 0 &&
+               (data_.queue.at[0] & keys::absent) == 0;
     }
 
     /// The first present waiter gets the lock afterwards. True: there is one.
     bool leave_free()
     {
-        while (data_.line.size > 0) {
-            const std::uint8_t entry = data_.line.at[0];
+        while (data_.queue.size > 0) {
+            const std::uint8_t entry = data_.queue.at[0];
             const owner first = entry & byte(~keys::absent);
             const bool own_next = first == who_ + 1 && client_of(first) == client_of(who_);
             if (!own_next && !there(entry)) {
                 if (waiting(s_, first))
                     s_.disturb(first);
                 forgotten(s_, first);
-                data_.line.erase(0);
+                data_.queue.erase(0);
                 continue;
             }
             data_.flags = keys::left_free;
             s_.open = 1;
             if (!own_next && alive(s_, first))
                 s_.send({type::turn, first});
-            if (has(error::foreign_turn_drops_first))
-                data_.line.erase(0);
+            if (has(error::external_turn_drops_first))
+                data_.queue.erase(0);
             return true;
         }
         return false;
@@ -268,7 +268,7 @@ private:
 
     void barge()
     {
-        leave_line(who_);
+        leave_queue(who_);
         given(s_, g_, who_, false);
         take(who_, true);
         answer(type::granted, draw());
@@ -278,7 +278,7 @@ private:
     bool mine_to_mark() const noexcept
     {
         if (data_.lock == external_owner)
-            return has(error::mark_on_foreign);
+            return has(error::mark_on_external);
         return ours(data_.lock) && !has(error::mark_not_set);
     }
 
@@ -288,7 +288,7 @@ private:
             return data_.has(keys::whole_lease) || !has(error::leave_blind);
         if (has(error::release_by_prefix))
             return same_client(data_.lock, who_) && data_.lock > who_;
-        return has(error::release_of_another) && data_.lock != nobody;
+        return has(error::release_of_another) && data_.lock != no_owner;
     }
 
     /// To join is to acquire, so it has a limit in server time too.
@@ -303,7 +303,7 @@ private:
         if (!releases_mine())
             return release_what_is_not_held();
         const bool second = request_.has(message::second);
-        if (data_.has(keys::entered) && !has(error::release_ignores_entries)) {
+        if (data_.has(keys::reentered) && !has(error::release_ignores_entries)) {
             const auto entry = second ? keys::second_entry : keys::first_entry;
             if (!data_.has(entry))
                 return answer(type::not_in);
@@ -322,20 +322,20 @@ private:
             if (next)
                 join(byte(who_ + 1));
             if (leave_free() || !next)
-                return answer(next ? type::left_in_line : type::left);
+                return answer(next ? type::left_in_queue : type::left);
         }
-        if ((unmarked && !next) || has(error::release_skips_line) ||
+        if ((unmarked && !next) || has(error::release_skips_queue) ||
             (has(error::release_of_another) && !next))
             return answer(type::left);
         if (!next) {
-            pass_on(nobody);
+            grant_next(no_owner);
             return answer(type::left);
         }
         const owner next_owner = byte(who_ + 1);
         join(next_owner);
-        if (pass_on(next_owner))
+        if (grant_next(next_owner))
             return answer(type::left_granted, draw());
-        answer(type::left_in_line);
+        answer(type::left_in_queue);
     }
 
     /// The request was cancelled, lost or repeated. It lets no owner join, because the next owner
@@ -344,28 +344,28 @@ private:
     {
         const int place = data_.place(who_);
         const bool queued = place >= 0;
-        leave_line(who_);
+        leave_queue(who_);
         if (place == 0) // and the free time ends with it
             data_.flags &= byte(~keys::left_free);
         if (joins() && has(error::repeated_release_joins) && data_.lock != who_ + 1)
             join(byte(who_ + 1));
         if (has(error::late_release_assigns) && !queued)
             free();
-        if (data_.lock == nobody && !is_left_free())
-            pass_on(nobody);
+        if (data_.lock == no_owner && !is_left_free())
+            grant_next(no_owner);
         answer(type::not_in);
     }
 
     void renew()
     {
-        const bool marked = data_.has(keys::waited_for | keys::entered);
+        const bool marked = data_.has(keys::waited_for | keys::reentered);
         if (data_.lock == who_ && !(has(error::renewal_exact) && marked)) {
             data_.flags |= keys::whole_lease;
-            if (data_.has(keys::entered) && has(error::entries_not_renewed))
+            if (data_.has(keys::reentered) && has(error::entries_not_renewed))
                 data_.flags |= keys::entries_shorter;
             return answer(type::renewed);
         }
-        if (has(error::renewal_creates) && data_.lock == nobody) {
+        if (has(error::renewal_creates) && data_.lock == no_owner) {
             take(who_, true);
             return answer(type::renewed);
         }
@@ -375,17 +375,17 @@ private:
         answer(type::gone);
     }
 
-    void enter()
+    void reenter()
     {
         if (data_.lock != who_)
-            return answer(type::not_entered);
-        if (!data_.has(keys::entered))
+            return answer(type::not_reentered);
+        if (!data_.has(keys::reentered))
             data_.flags |= keys::first_entry;
-        data_.flags |= keys::entered | keys::second_entry | keys::whole_lease;
+        data_.flags |= keys::reentered | keys::second_entry | keys::whole_lease;
         data_.flags &= byte(~keys::entries_shorter);
         if (has(error::entering_drops_mark))
             data_.flags &= byte(~keys::waited_for);
-        answer(type::entered);
+        answer(type::reentered);
     }
 
     void hello()

@@ -12,11 +12,11 @@ struct setting
     int attempts = 1;  ///< The number of locks that each client wants in turn.
     int faults = 0;    ///< The number of all faults.
     int cancels = 0;   ///< The number of all waits that end before the grant.
-    int foreign = 0;   ///< The number of locks that a client of another library takes.
+    int external = 0;  ///< The number of locks that a client of another library takes.
     int elsewhere = 0; ///< The number of fences that are drawn for another name.
 
-    bool short_way = true; ///< Acquires may begin with SET NX and INCRBY.
-    bool long_way = true;  ///< Acquires may begin in the queue.
+    bool fast_path = true; ///< Acquires may begin with SET NX and INCRBY.
+    bool slow_path = true; ///< Acquires may begin in the queue.
     bool tries = false;    ///< Acquires may be tries, which do not wait.
     bool joins = false;    ///< Releases may let the next owner join.
     bool alone = false;    ///< Releases may have no next owner despite waiters.
@@ -30,7 +30,7 @@ struct setting
     /// Waiters poll only when they are notified or receive notifications again. The only fault is
     /// the loss of the connection of the notifications.
     bool told = false;
-    bool every_look = false; ///< Includes polls that are known to change nothing.
+    bool every_poll = false; ///< Includes polls that are known to change nothing.
 
     // The documented exceptions. Each is found without its excuse, which shows that the excuse is
     // needed.

@@ -42,7 +42,7 @@ inline bool waiting(const state& s, owner o) noexcept
     if (c.phase() == phase::releasing)
         return is_next(s, o) && c.under_way != client::task::redraw;
     return number_of(o) == c.number && !c.has(client::cancelled | client::once) &&
-           (c.contention.waits() || c.under_way == client::task::long_way);
+           (c.contention.waits() || c.under_way == client::task::slow_path);
 }
 
 /// A message about the owner is on its way.

@@ -19,7 +19,7 @@ using fence = std::uint8_t;
 
 inline constexpr int most_clients = 3;
 inline constexpr int most_attempts = 3;
-inline constexpr owner nobody = 15;
+inline constexpr owner no_owner = 15;
 inline constexpr owner external_owner = 14;
 inline constexpr fence clock_fence = 64;
 
@@ -65,7 +65,7 @@ struct few
     void push_back(std::uint8_t value)
     {
         if (size == Room)
-            throw out_of_room("too many in line");
+            throw out_of_room("too many in the queue");
         at[size++] = value;
     }
     void erase(int index) noexcept
@@ -85,7 +85,7 @@ struct keys
         /// The key lives for the lease time. Otherwise it lives for a claim only.
         whole_lease = 1,
         waited_for = 2,       ///< `w`: there is a waiter.
-        entered = 4,          ///< `e`: there are reentrant acquisitions.
+        reentered = 4,        ///< `e`: there are reentrant acquisitions.
         first_entry = 8,      ///< In the hash of reentrant acquisitions.
         second_entry = 16,    ///< "
         entries_shorter = 32, ///< The hash of reentrant acquisitions expires before the lock.
@@ -93,16 +93,16 @@ struct keys
     };
     static constexpr std::uint8_t absent = 128; ///< In the queue: its presence has ended.
 
-    owner lock = nobody;
+    owner lock = no_owner;
     std::uint8_t flags = 0;
     fence counter = 0;
-    few<6> line;
+    few<6> queue;
 
     [[nodiscard]] bool has(int bits) const noexcept { return (flags & bits) != 0; }
     [[nodiscard]] int place(owner o) const noexcept
     {
-        for (int i = 0; i < line.size; ++i)
-            if ((line.at[byte(i)] & ~absent) == o)
+        for (int i = 0; i < queue.size; ++i)
+            if ((queue.at[byte(i)] & ~absent) == o)
                 return i;
         return -1;
     }
@@ -122,7 +122,7 @@ struct message
         acquire,      ///< The slow path.
         release,      ///< Short and long: the first half changes nothing or everything.
         renew,
-        enter,
+        reenter,
         hello,          ///< A new connection begins: CLIENT KILL of the earlier ones.
         raise,          ///< The counter is raised, also before any other request.
         redraw_raise,   ///< A fence was below the floor, so the counter is raised again
@@ -137,14 +137,14 @@ struct message
         held,
         refused_late,
         left,           ///< The lock was freed or handed over.
-        left_in_line,   ///< The next owner has joined.
+        left_in_queue,  ///< The next owner has joined.
         left_granted,   ///< The next owner has the lock.
         left_others_in, ///< Other reentrant acquisitions still hold the lock.
         not_in,
         renewed,
         gone,
-        entered,
-        not_entered,
+        reentered,
+        not_reentered,
         redrawn,
         drawn_elsewhere,
         turn, ///< A notification.
@@ -206,8 +206,8 @@ struct client
     enum class task : std::uint8_t
     {
         none,
-        short_way,
-        long_way,
+        fast_path,
+        slow_path,
         redraw,
         release,
     };
@@ -265,14 +265,14 @@ struct state
 
     std::uint8_t faults = 0;    ///< The number of those that are still to come.
     std::uint8_t cancels = 0;   ///< "
-    std::uint8_t foreign = 0;   ///< "
+    std::uint8_t external = 0;  ///< "
     std::uint8_t elsewhere = 0; ///< "
-    enum class foreign_hold : std::uint8_t
+    enum class external_hold : std::uint8_t
     {
         none,
         valid,
         gone, ///< The external client lost its key with the data, or crashed.
-    } foreign_client = foreign_hold::none;
+    } external_client = external_hold::none;
 
     std::uint8_t messages = 0;
     std::array<client, most_clients> clients;

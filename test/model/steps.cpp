@@ -87,20 +87,20 @@ private:
         case phase::idle:
             if (c.number >= g_.attempts)
                 break;
-            if (g_.short_way)
-                begin(step::type::start_short, task::short_way, false);
-            if (g_.long_way)
-                begin(step::type::start_long, task::long_way, false);
-            if (g_.tries && g_.short_way)
-                begin(step::type::try_short, task::short_way, true);
+            if (g_.fast_path)
+                begin(step::type::start_short, task::fast_path, false);
+            if (g_.slow_path)
+                begin(step::type::start_long, task::slow_path, false);
+            if (g_.tries && g_.fast_path)
+                begin(step::type::try_short, task::fast_path, true);
             if (g_.tries)
-                begin(step::type::try_long, task::long_way, true);
+                begin(step::type::try_long, task::slow_path, true);
             break;
         case phase::queued:
-            if (looks(i, c))
-                add(by(step::type::look), [&](state& to) { look(to, g_, i); });
+            if (polls(i, c))
+                add(by(step::type::poll), [&](state& to) { poll(to, g_, i); });
             break;
-        case phase::pausing: add(by(step::type::look), [&](state& to) { look(to, g_, i); }); break;
+        case phase::pausing: add(by(step::type::poll), [&](state& to) { poll(to, g_, i); }); break;
         case phase::holding:
             add(by(step::type::leave), [&](state& to) { leave(to, g_, i, false); });
             if (g_.joins && c.number + 1 < g_.attempts)
@@ -110,7 +110,7 @@ private:
             if (g_.renewals && c.has(client::believes) && !c.has(client::renewing))
                 add(by(step::type::renew), [&](state& to) { renew(to, i); });
             if (g_.entries && c.has(client::believes) && c.entry == client::inner::none)
-                add(by(step::type::enter), [&](state& to) { enter_again(to, i); });
+                add(by(step::type::reenter), [&](state& to) { reenter(to, i); });
             break;
         case phase::sending:
         case phase::releasing: break;
@@ -134,14 +134,14 @@ private:
     }
 
     /// Polls that change nothing lead back to their state, and are left out unless requested.
-    bool looks(int i, const client& c) const noexcept
+    bool polls(int i, const client& c) const noexcept
     {
         if (g_.has(error::no_look) || g_.told)
             return false;
         const owner o = owner_of(i, c.number);
         const int place = s_.data.place(o);
-        return g_.every_look || s_.data.lock == nobody || s_.data.lock == o || place < 0 ||
-               (s_.data.line.at[byte(place)] & keys::absent) != 0 || (place == 0 && s_.open != 0);
+        return g_.every_poll || s_.data.lock == no_owner || s_.data.lock == o || place < 0 ||
+               (s_.data.queue.at[byte(place)] & keys::absent) != 0 || (place == 0 && s_.open != 0);
     }
 
     /// The end was reported, and the time limit of requests that may still be executed has passed.
@@ -214,7 +214,7 @@ private:
     void of_keys()
     {
         const keys& d = s_.data;
-        if (d.lock != nobody) {
+        if (d.lock != no_owner) {
             const bool endless = g_.has(error::claim_without_end) && ours(d.lock);
             if (runs_out(s_)) {
                 if (!endless)
@@ -223,7 +223,8 @@ private:
             else if (s_.faults > 0 && !g_.told)
                 add({step::type::key_lost, d.lock}, [](state& to) { expire(to); });
         }
-        if (d.lock == nobody && d.has(keys::left_free) && !g_.has(error::foreign_turn_without_end))
+        if (d.lock == no_owner && d.has(keys::left_free) &&
+            !g_.has(error::external_turn_without_end))
             add({step::type::turn_over, 0},
                 [](state& to) { to.data.flags &= byte(~keys::left_free); });
         if (d.has(keys::entries_shorter))
@@ -231,15 +232,15 @@ private:
                 to.data.flags &= byte(
                     ~(keys::entries_shorter | keys::first_entry | keys::second_entry));
             });
-        bool deserted = d.line.size > 0;
-        for (int i = 0; i < d.line.size; ++i) {
-            const owner o = d.line.at[byte(i)] & byte(~keys::absent);
-            const bool absent = (d.line.at[byte(i)] & keys::absent) != 0;
+        bool deserted = d.queue.size > 0;
+        for (int i = 0; i < d.queue.size; ++i) {
+            const owner o = d.queue.at[byte(i)] & byte(~keys::absent);
+            const bool absent = (d.queue.at[byte(i)] & keys::absent) != 0;
             const bool waits = waiting(s_, o);
             deserted = deserted && absent && !waits;
             if (absent)
                 continue;
-            const auto over = [&](state& to) { to.data.line.at[byte(i)] |= keys::absent; };
+            const auto over = [&](state& to) { to.data.queue.at[byte(i)] |= keys::absent; };
             if (!waits)
                 add({step::type::presence_over, o}, over);
             else if (faults())
@@ -249,39 +250,39 @@ private:
                 });
         }
         if (deserted)
-            add({step::type::line_over}, [](state& to) {
-                to.data.line.clear();
+            add({step::type::queue_over}, [](state& to) {
+                to.data.queue.clear();
                 to.order.clear();
             });
     }
 
     void of_external_client()
     {
-        using hold = state::foreign_hold;
-        if (s_.foreign > 0 && s_.foreign_client == hold::none && s_.data.lock == nobody)
-            add({step::type::foreign_takes}, [](state& to) {
-                --to.foreign;
+        using hold = state::external_hold;
+        if (s_.external > 0 && s_.external_client == hold::none && s_.data.lock == no_owner)
+            add({step::type::external_takes}, [](state& to) {
+                --to.external;
                 to.data.lock = external_owner;
                 to.data.flags = keys::whole_lease;
-                to.foreign_client = hold::valid;
+                to.external_client = hold::valid;
                 to.open = 1;
                 believed_by_external_client(to);
             });
-        if (s_.foreign_client != hold::none)
-            add({step::type::foreign_leaves}, [](state& to) {
+        if (s_.external_client != hold::none)
+            add({step::type::external_leaves}, [](state& to) {
                 const bool its_value = to.data.lock == external_owner &&
                                        !to.data.has(keys::waited_for);
-                if (to.foreign_client == hold::valid && !its_value)
-                    throw violation{"foreign: its release does not find its value"};
+                if (to.external_client == hold::valid && !its_value)
+                    throw violation{"external: its release does not find its value"};
                 if (its_value) {
-                    to.data.lock = nobody;
+                    to.data.lock = no_owner;
                     to.data.flags = 0;
                     to.open = 1;
                 }
-                to.foreign_client = hold::none;
+                to.external_client = hold::none;
             });
-        if (s_.foreign_client == hold::valid && s_.faults > 0)
-            add({step::type::foreign_crash}, [](state& to) { to.foreign_client = hold::gone; });
+        if (s_.external_client == hold::valid && s_.faults > 0)
+            add({step::type::external_crash}, [](state& to) { to.external_client = hold::gone; });
     }
 
     void of_data()
@@ -317,7 +318,7 @@ state first_state(const setting& g)
     s.data.counter = clock_fence;
     s.faults = byte(g.faults);
     s.cancels = byte(g.cancels);
-    s.foreign = byte(g.foreign);
+    s.external = byte(g.external);
     s.elsewhere = byte(g.elsewhere);
     for (int i = 0; i < most_clients; ++i) {
         if (i >= g.clients)

@@ -14,10 +14,10 @@ std::string client_name(int i)
 /// The third owner of client B is B3.
 std::string name_of(owner o)
 {
-    if (o == nobody)
+    if (o == no_owner)
         return "nobody";
     if (o == external_owner)
-        return "foreign";
+        return "external";
     return client_name(client_of(o)) + std::to_string(number_of(o) + 1);
 }
 
@@ -38,7 +38,7 @@ const char* name_of(message::type kind)
     case type::acquire: return "acquire";
     case type::release: return "release";
     case type::renew: return "renew";
-    case type::enter: return "enter";
+    case type::reenter: return "enter";
     case type::hello: return "CLIENT KILL";
     case type::raise: return "raise";
     case type::redraw_raise: return "raise, to draw again";
@@ -52,14 +52,14 @@ const char* name_of(message::type kind)
     case type::held: return "\"held\"";
     case type::refused_late: return "\"too late\"";
     case type::left: return "\"left\"";
-    case type::left_in_line: return "\"left, next in line\"";
+    case type::left_in_queue: return "\"left, next in the queue\"";
     case type::left_granted: return "\"left, next granted\"";
     case type::left_others_in: return "\"left, others in\"";
     case type::not_in: return "\"not in\"";
     case type::renewed: return "\"renewed\"";
     case type::gone: return "\"gone\"";
-    case type::entered: return "\"entered\"";
-    case type::not_entered: return "\"not entered\"";
+    case type::reentered: return "\"entered\"";
+    case type::not_reentered: return "\"not entered\"";
     case type::redrawn: return "\"drawn again\"";
     case type::drawn_elsewhere: return "\"drawn for another name\"";
     case type::turn: return "notification";
@@ -94,16 +94,16 @@ std::string text_of(const step& by)
     const std::string who = client_name(by.client);
     switch (by.what) {
     case type::start_short: return who + " starts, by the short way";
-    case type::start_long: return who + " starts, in the line";
+    case type::start_long: return who + " starts, in the queue";
     case type::try_short: return who + " tries, by the short way";
     case type::try_long: return who + " tries, by the long way";
-    case type::look: return who + " looks";
+    case type::poll: return who + " polls";
     case type::leave: return who + " leaves";
     case type::leave_and_join: return who + " leaves and joins again";
     case type::leave_alone: return who + " leaves, and is to ask again";
     case type::renew: return who + " renews";
     case type::hand_on: return who + " hands over locally";
-    case type::enter: return who + " enters again";
+    case type::reenter: return who + " enters again";
     case type::leave_entry: return who + " leaves its entry";
     case type::reconnect: return who + " connects again";
     case type::listen: return who + " listens again";
@@ -116,11 +116,11 @@ std::string text_of(const step& by)
     case type::deliver: return who + " reads " + text_of(by.about);
     case type::expire: return "the key of " + name_of(by.client) + " expires";
     case type::presence_over: return "presence of " + name_of(by.client) + " is over";
-    case type::line_over: return "the line expires";
+    case type::queue_over: return "the queue expires";
     case type::entries_over: return "the entries of " + name_of(by.client) + " expire";
     case type::turn_over: return "the time of external clients has passed";
-    case type::foreign_takes: return "foreign: SET NX";
-    case type::foreign_leaves: return "foreign: compare and delete";
+    case type::external_takes: return "external: SET NX";
+    case type::external_leaves: return "external: compare and delete";
     case type::cancel: return who + " is cancelled";
     case type::elsewhere: return who + " wants a fence for another name";
     case type::snapshot: return "the server saves a snapshot";
@@ -136,7 +136,7 @@ std::string text_of(const step& by)
     case type::fence_refused: return "! refused: " + text_of(by.about);
     case type::flush: return "! FLUSHALL";
     case type::restart: return "! restart with the snapshot";
-    case type::foreign_crash: return "! foreign: dies";
+    case type::external_crash: return "! external: dies";
     }
     return "";
 }
@@ -144,16 +144,16 @@ std::string text_of(const step& by)
 std::string text_of(const keys& data)
 {
     std::string out = name_of(data.lock);
-    if (data.lock != nobody && !data.has(keys::whole_lease))
+    if (data.lock != no_owner && !data.has(keys::whole_lease))
         out += " claim";
     if (data.has(keys::waited_for))
         out += " w";
-    if (data.has(keys::entered))
+    if (data.has(keys::reentered))
         out += " e";
     if (data.has(keys::left_free))
         out += " left free";
-    out += " counter " + fence_name(data.counter) + " line";
-    for (const std::uint8_t each : data.line) {
+    out += " counter " + fence_name(data.counter) + " queue";
+    for (const std::uint8_t each : data.queue) {
         out += " " + name_of(each & byte(~keys::absent));
         if ((each & keys::absent) != 0)
             out += "?";
@@ -163,7 +163,8 @@ std::string text_of(const keys& data)
 
 std::string text_of(const client& c)
 {
-    constexpr std::array phases{"idle", "sending", "in line", "pausing", "holding", "releasing"};
+    constexpr std::array phases{"idle",    "sending", "in the queue",
+                                "pausing", "holding", "releasing"};
     std::string out = phases[static_cast<std::size_t>(c.phase())];
     if (c.has(client::dead))
         return "dead";

@@ -131,8 +131,8 @@ BOOST_AUTO_TEST_CASE(too_many_connections_refuse_until_there_is_room)
 
 BOOST_AUTO_TEST_CASE(unreachable_server_is_reported)
 {
-    const reserved_port nobody;
-    scene at("mysql://127.0.0.1:" + std::to_string(nobody.number()) + "/db");
+    const reserved_port unused;
+    scene at("mysql://127.0.0.1:" + std::to_string(unused.number()) + "/db");
     const auto got = at.refused();
     BOOST_TEST((got.code == errc::store_unavailable));
     BOOST_TEST(contains(text_of(got), "onnection refused"), text_of(got));

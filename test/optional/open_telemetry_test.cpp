@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(each_wait_and_each_hold_is_a_span)
 {
     auto* const tracer = new remembering_tracer;
     open_telemetry_spans spans{otel::nostd::shared_ptr<otel::trace::Tracer>(tracer)};
-    test::tell_every_event(spans);
+    test::notify_every_event(spans);
     BOOST_TEST_REQUIRE(tracer->spans.size() == 5u);
     const auto is = [&](std::size_t i, const char* name, const char* lock,
                         std::chrono::nanoseconds took, bool failed) {
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(each_wait_and_each_hold_is_a_span)
     is(3, "lock.wait", "a \"quoted\" \\ name\n", 1s, true);
     is(4, "lock.hold", "order:1", 3s, true);
     BOOST_TEST(tracer->spans[0]->numbers.at("lock.fence") == 1);
-    BOOST_TEST(tracer->spans[1]->numbers.at("lock.handed_over") == 1);
+    BOOST_TEST(tracer->spans[1]->numbers.at("lock.handed_off") == 1);
     BOOST_TEST(tracer->spans[3]->texts.at("lock.holder") == "0a1b2c3d");
 }
 

@@ -15,7 +15,7 @@ using namespace leasehold;
 BOOST_AUTO_TEST_CASE(prometheus_cpp_writes_the_counted_values)
 {
     const auto counted = std::make_shared<metrics>();
-    test::tell_every_event(*counted);
+    test::notify_every_event(*counted);
     const prometheus_cpp_metrics shown(counted);
     const std::string page = prometheus::TextSerializer().Serialize(shown.Collect());
     for (const char* const each :

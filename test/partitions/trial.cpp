@@ -120,7 +120,7 @@ void trial::refused(std::size_t client, const std::string& name, std::string_vie
     };
     while (count(client, verb::failed, name, why) == 0) {
         const std::size_t before = answers();
-        tell(client, "try " + name);
+        command(client, "try " + name);
         wait_until("an answer", [&] { return answers() > before; });
     }
 }
@@ -183,12 +183,12 @@ void trial::finish()
         for (std::size_t i = 0; i < clients_.size(); ++i)
             what(i);
     };
-    for_all([&](std::size_t i) { tell(i, "settle"); });
+    for_all([&](std::size_t i) { command(i, "settle"); });
     for_all([&](std::size_t i) {
         wait_until("each client acquires its lock again",
                    [&] { return clients_.has_said(i, "settled") || !clients_.running(i); });
     });
-    for_all([&](std::size_t i) { tell(i, "quit"); });
+    for_all([&](std::size_t i) { command(i, "quit"); });
     for_all([&](std::size_t i) { clients_.wait(i, patience); });
     wait_until("no lock is left", [&] { return left_over() == 0; });
     all_.clients = clients_.take();

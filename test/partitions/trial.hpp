@@ -43,8 +43,8 @@ public:
 
     /// @name Commands to a client
     /// @{
-    void work(std::size_t client, const std::string& name) { tell(client, "work " + name); }
-    void ask(std::size_t client, const std::string& name) { tell(client, "hold " + name); }
+    void work(std::size_t client, const std::string& name) { command(client, "work " + name); }
+    void ask(std::size_t client, const std::string& name) { command(client, "hold " + name); }
     /// Waits until the client holds the lock.
     void hold(std::size_t client, const std::string& name);
     /// Lets the client try until it is refused for this reason.
@@ -77,7 +77,7 @@ public:
     void finish();
 
 private:
-    void tell(std::size_t client, const std::string& line) { clients_.tell(client, line); }
+    void command(std::size_t client, const std::string& line) { clients_.command(client, line); }
     void mended();
     [[nodiscard]] std::size_t left_over() const;
 

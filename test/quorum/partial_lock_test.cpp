@@ -187,9 +187,9 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_is_completed_at_a_late_member)
     scripted_quorum s;
     s.connect(0);
     s.connect(1);
-    s.enter();
+    s.reenter();
     for (const unsigned i : {0u, 1u})
-        s.let_in(i, quorum::entered::yes);
+        s.let_in(i, quorum::reentered::yes);
     for (const unsigned i : {0u, 1u})
         s.keep(i, kept::yes);
     BOOST_TEST_REQUIRE((s.got && !s.got->first));

@@ -18,8 +18,8 @@ namespace {
 using namespace leasehold;
 using namespace leasehold::test;
 using namespace std::chrono_literals;
-using quorum::entered;
 using quorum::kept;
+using quorum::reentered;
 using site = scripted_quorum;
 using ballot_t = site::ballot_t;
 using released_t = site::released_t;
@@ -63,14 +63,14 @@ BOOST_AUTO_TEST_CASE(every_combination_of_replies_to_a_reentrant_acquisition_is_
     for_each_combination(kinds, [](const std::array<std::size_t, members>& says) {
         site s;
         s.connect();
-        s.enter();
+        s.reenter();
         for (unsigned i = 0; i < members; ++i) {
             if (says[i] == silence)
                 continue;
             s.let_in(i,
-                     says[i] == late   ? entered::late
-                     : says[i] == gone ? entered::gone
-                                       : entered::yes,
+                     says[i] == late   ? reentered::late
+                     : says[i] == gone ? reentered::gone
+                                       : reentered::yes,
                      says[i] == refused   ? error_code(errc::store_refused)
                      : says[i] == unknown ? error_code(errc::outcome_unknown)
                                           : error_code());
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(every_combination_of_replies_to_a_renewal_is_decided)
     {
         yes,
         gone,
-        nobody,
+        no_member,
         failed,
         silence,
         kinds
@@ -195,21 +195,22 @@ BOOST_AUTO_TEST_CASE(every_combination_of_replies_to_a_renewal_is_decided)
         s.renew();
         for (unsigned i = 0; i < members; ++i)
             if (says[i] != silence)
-                s.keep(i, says[i] == yes      ? kept::yes
-                          : says[i] == gone   ? kept::gone
-                          : says[i] == nobody ? kept::free
-                                              : kept::failed);
+                s.keep(i, says[i] == yes         ? kept::yes
+                          : says[i] == gone      ? kept::gone
+                          : says[i] == no_member ? kept::free
+                                                 : kept::failed);
         s.pass(1s);
         BOOST_TEST_REQUIRE(s.renewed.has_value());
         const auto& [code, reply] = *s.renewed;
         const bool renewed = many(says, yes) >= majority;
-        const bool lost = many(says, gone) + many(says, nobody) >= majority;
+        const bool lost = many(says, gone) + many(says, no_member) >= majority;
         BOOST_TEST((reply.results.at(0) == (renewed ? renewal_result::renewed
                                             : lost  ? renewal_result::gone
                                                     : renewal_result::failed)));
         BOOST_TEST((code == (renewed || lost ? error_code() : error_code(errc::no_quorum))));
         for (unsigned i = 0; i < members; ++i)
-            BOOST_TEST(s.members[i]->renewals.size() == (renewed && says[i] == nobody ? 2u : 1u));
+            BOOST_TEST(s.members[i]->renewals.size() ==
+                       (renewed && says[i] == no_member ? 2u : 1u));
     });
 }
 
@@ -234,7 +235,7 @@ BOOST_AUTO_TEST_CASE(request_is_rejected_permanently_if_too_few_members_remain)
                 site s(size, grants);
                 for (unsigned i = 0; i < size; ++i)
                     s.connect(i);
-                s.enter();
+                s.reenter();
                 for (unsigned i = 0; i < size; ++i)
                     if (s.members[i]->entries.size() == 1 && !s.got)
                         s.let_in(i, {}, of(size - 1 - i));
@@ -439,31 +440,31 @@ BOOST_AUTO_TEST_CASE(incomplete_quorum_is_polled_again_and_again)
     s.connect(0, {.is_member = true, .epoch = 3});
     s.connect(1, {.is_member = false, .nonce = 7});
     s.connect(2, {.is_member = false, .nonce = 8});
-    const auto look = [&] {
+    const auto inspect = [&] {
         bool any = false;
         for (unsigned i = 0; i < members; ++i)
-            if (!s.members[i]->looks.empty()) {
+            if (!s.members[i]->inspections.empty()) {
                 any = true;
-                s.answer_look(i, {.is_member = i == 0, .epoch = 3, .nonce = 6 + i});
+                s.answer_inspect(i, {.is_member = i == 0, .epoch = 3, .nonce = 6 + i});
             }
         return any;
     };
     s.pass(50ms);
     // Quickly at first, because another client may be about to assemble the quorum. Then rarely.
     for (int i = 0; i < 6; ++i) {
-        BOOST_TEST(look());
+        BOOST_TEST(inspect());
         if (i < 5)
             s.pass(20ms);
     }
     for (int i = 0; i < 5; ++i) {
         s.pass(199ms);
-        BOOST_TEST(!look());
+        BOOST_TEST(!inspect());
         s.pass(401ms);
-        BOOST_TEST(look());
+        BOOST_TEST(inspect());
     }
     BOOST_TEST(s.connected == 0);
     s.pass(600ms);
     for (unsigned i = 0; i < members; ++i)
-        s.answer_look(i, {.is_member = true, .epoch = 3});
+        s.answer_inspect(i, {.is_member = true, .epoch = 3});
     BOOST_TEST(s.connected == 1);
 }

@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_holds_the_lock_at_a_quorum)
 {
     lab l(5);
     lease first = take(l.a);
-    taken second = get(l.b.start_enter(stock, long_leases(), first.share_owner()));
+    taken second = get(l.b.start_reenter(stock, long_leases(), first.share_owner()));
     BOOST_TEST_REQUIRE(!second.code, second.code.message());
     BOOST_TEST(second.held.fence() == first.fence());
     BOOST_TEST(!l.a.release(std::move(first)));
@@ -314,7 +314,7 @@ BOOST_AUTO_TEST_CASE(documented_rights_are_sufficient_at_each_member)
     const std::string name = "orders:1";
     lease held = take(a, leases_of(200ms), name);
     a.seen().wait_for(kind::renewed, 3);
-    taken again = get(b.start_enter(name, leases_of(200ms), held.share_owner()));
+    taken again = get(b.start_reenter(name, leases_of(200ms), held.share_owner()));
     BOOST_TEST_REQUIRE(!again.code, again.code.message());
     BOOST_TEST(!b.release(std::move(again.held)));
     auto waiting = b.start_lock(name, leases_of(200ms));

@@ -39,9 +39,9 @@ struct offer
 
 struct member : script_scene
 {
-    numbers look(std::int64_t nonce = 7)
+    numbers inspect(std::int64_t nonce = 7)
     {
-        return answer(of_quorum().look, {"member"}, {std::to_string(nonce)});
+        return answer(of_quorum().inspect, {"member"}, {std::to_string(nonce)});
     }
 
     numbers seed(std::int64_t nonce, std::int64_t epoch, std::int64_t floor, std::int64_t silence,
@@ -54,7 +54,7 @@ struct member : script_scene
 
     void join(std::int64_t epoch = 1)
     {
-        look();
+        inspect();
         BOOST_TEST_REQUIRE(seed(7, epoch, 0, 0).at(0) == 1);
     }
 
@@ -67,10 +67,10 @@ struct member : script_scene
                        what.only_ours ? "1" : "0", what.needs_holder ? "1" : "0"});
     }
 
-    std::int64_t enter(const std::string& entry, std::int64_t lease = 10'000,
-                       std::int64_t latest = 0, const std::string& owner = offer().owner)
+    std::int64_t reenter(const std::string& entry, std::int64_t lease = 10'000,
+                         std::int64_t latest = 0, const std::string& owner = offer().owner)
     {
-        return answer(of_quorum().enter, {"lock", "lock:entries", "member"},
+        return answer(of_quorum().reenter, {"lock", "lock:entries", "member"},
                       {owner, std::to_string(lease), std::to_string(latest), entry})
             .at(0);
     }
@@ -103,23 +103,23 @@ BOOST_AUTO_TEST_CASE(blank_server_grants_nothing_until_its_silence_ends)
 {
     member m;
     BOOST_TEST(m.acquire({.first = m.now()}).at(0) == -3);
-    const numbers found = m.look(7);
+    const numbers found = m.inspect(7);
     BOOST_TEST((found == numbers{0, 0, 0, 0, 7, 0, 0, m.now()}));
     m.clock.advance(2s);
     BOOST_TEST(m.seed(8, 3, 100, 5'000).at(0) == 0); // the nonce of another blank server
     BOOST_TEST((m.seed(7, 3, 100, 5'000, 4'000, 21) == numbers{1, 3'000, m.now()}));
     BOOST_TEST((m.seed(7, 4, 100, 9'000) == numbers{2, 3'000, m.now()}));
-    BOOST_TEST((m.look(9) == numbers{1, 3, 100, 4'000, 7, 3'000, 21, m.now()}));
+    BOOST_TEST((m.inspect(9) == numbers{1, 3, 100, 4'000, 7, 3'000, 21, m.now()}));
     BOOST_TEST((m.acquire({.first = m.now(), .epoch = 3}) == numbers{-4, 0, 3'000, 0, m.now()}));
     m.clock.advance(3s);
-    BOOST_TEST(m.look(9).at(5) == 0);
+    BOOST_TEST(m.inspect(9).at(5) == 0);
     BOOST_TEST(m.acquire({.first = m.now(), .epoch = 3}).at(0) == 1);
 }
 
 BOOST_AUTO_TEST_CASE(silence_is_not_extended_by_a_clock_that_was_set_back)
 {
     member m;
-    m.look();
+    m.inspect();
     m.clock.advance(-1h);
     BOOST_TEST(m.seed(7, 1, 0, 5'000).at(1) == 5'000);
 }
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(late_or_outdated_requests_are_rejected)
     BOOST_TEST(m.client.integer({"EXISTS", "lock", "lock:fence"}) == 0);
     BOOST_TEST(m.acquire({.first = now, .epoch = 3, .latest = now}).at(0) == 1);
     BOOST_TEST(m.acquire({.first = now + day - 3, .count = 4, .epoch = 4}).at(0) == 1);
-    BOOST_TEST(m.look().at(1) == 4); // from now on
+    BOOST_TEST(m.inspect().at(1) == 4); // from now on
     BOOST_TEST((m.acquire({.first = now, .epoch = 3}) == numbers{-5, 0, 4, 0, now}));
 }
 
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(renewal_creates_a_lock_only_on_request_and_in_time)
     BOOST_TEST(m.renew(20'000, false, 0, "e1") == 2); // not acquired reentrantly
     BOOST_TEST(m.renew(20'000, true, 0, "e1", "b") == 0);
     BOOST_TEST(m.left() == 9'000);
-    BOOST_TEST(m.enter("e1") == 1);
+    BOOST_TEST(m.reenter("e1") == 1);
     BOOST_TEST(m.renew(20'000, false, 0, "e1") == 1);
     BOOST_TEST(m.left() == 20'000);
     BOOST_TEST(m.left("lock:entries") == 20'000);
@@ -287,7 +287,7 @@ BOOST_AUTO_TEST_CASE(lock_is_not_created_partly_without_memory)
     m.client.done({"CONFIG", "SET", "maxmemory", "1"});
     BOOST_TEST(m.renew(5'000, false) == 1);
     m.client.done({"CONFIG", "SET", "maxmemory", "0"});
-    BOOST_TEST(m.enter("e1") == 1);
+    BOOST_TEST(m.reenter("e1") == 1);
     m.client.done({"CONFIG", "SET", "maxmemory", "1"});
     const numbers entry = m.answer(of_quorum().renew,
                                    {"lock", "lock:entries", "own", "own:entries"},
@@ -302,17 +302,17 @@ BOOST_AUTO_TEST_CASE(lock_is_freed_by_the_last_release_of_its_owner)
     member m;
     m.join();
     const std::int64_t now = m.now();
-    BOOST_TEST(m.enter("e1") == -2);
+    BOOST_TEST(m.reenter("e1") == -2);
     m.acquire({.first = now});
-    BOOST_TEST(m.enter("e1", 10'000, now - 1) == -1);
-    BOOST_TEST(m.enter("e1", 10'000, now, "b") == -2);
-    BOOST_TEST(m.enter("e1", 60'000, now) == 1);
-    BOOST_TEST(m.look().at(3) == 60'000); // the longest requested one
-    BOOST_TEST(m.left() == 10'000);       // this member may be one of a minority
+    BOOST_TEST(m.reenter("e1", 10'000, now - 1) == -1);
+    BOOST_TEST(m.reenter("e1", 10'000, now, "b") == -2);
+    BOOST_TEST(m.reenter("e1", 60'000, now) == 1);
+    BOOST_TEST(m.inspect().at(3) == 60'000); // the longest requested one
+    BOOST_TEST(m.left() == 10'000);          // this member may be one of a minority
     BOOST_TEST(m.left("lock:entries") == 10'000);
-    BOOST_TEST(m.enter("e2") == 1);
-    BOOST_TEST(m.enter("e2") == 1);
-    BOOST_TEST(m.look().at(3) == 60'000);
+    BOOST_TEST(m.reenter("e2") == 1);
+    BOOST_TEST(m.reenter("e2") == 1);
+    BOOST_TEST(m.inspect().at(3) == 60'000);
     BOOST_TEST(m.release("e1", "b") == 0);
     BOOST_TEST(m.release("e1") == 2);
     BOOST_TEST(m.release("e1") == 0);
@@ -358,13 +358,13 @@ BOOST_AUTO_TEST_CASE(restarted_member_is_a_blank_server)
 {
     member m;
     m.join(3);
-    BOOST_TEST(m.look().at(0) == 1);
+    BOOST_TEST(m.inspect().at(0) == 1);
     m.client.done({"HSET", "member", "run", "another"});
     for (int i = 0; i < 2; ++i) {
-        BOOST_TEST(m.look(9).at(0) == 0);
+        BOOST_TEST(m.inspect(9).at(0) == 0);
         BOOST_TEST(m.acquire({.first = m.now(), .epoch = 3}).at(0) == -3);
     }
-    BOOST_TEST(m.look(10).at(4) == 9); // the nonce of its first look
+    BOOST_TEST(m.inspect(10).at(4) == 9); // the nonce of its first look
 }
 
 BOOST_AUTO_TEST_CASE(key_of_another_type_is_named_in_the_error)
@@ -434,7 +434,7 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisitions_have_the_ttl_of_their_lock)
     member m;
     m.join();
     m.acquire({.first = m.now(), .lease = 9'000});
-    m.enter("e1");
+    m.reenter("e1");
     m.client.done({"PEXPIRE", "lock:entries", "1000"});
     BOOST_TEST(m.renew(5'000, false) == 1);
     BOOST_TEST(m.left("lock:entries") == 9'000);

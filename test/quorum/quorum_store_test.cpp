@@ -414,12 +414,12 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_needs_a_majority_that_also_renews)
     for (const unsigned quorum : {3u, 5u}) {
         site s(5, quorum);
         s.connect();
-        s.enter();
-        s.let_in(4, quorum::entered::gone);
-        s.let_in(0, quorum::entered::yes);
-        s.let_in(1, quorum::entered::yes);
+        s.reenter();
+        s.let_in(4, quorum::reentered::gone);
+        s.let_in(0, quorum::reentered::yes);
+        s.let_in(1, quorum::reentered::yes);
         BOOST_TEST(s.members[0]->renewals.empty());
-        s.let_in(2, quorum::entered::yes);
+        s.let_in(2, quorum::reentered::yes);
         for (unsigned i = 0; i < 5; ++i) {
             BOOST_TEST_REQUIRE(s.members[i]->renewals.size() == 1u);
             BOOST_TEST(!s.members[i]->renewals[0].create);
@@ -440,9 +440,9 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_not_renewed_by_a_majority_is_undone)
     for (const quorum::kept says : {quorum::kept::free, quorum::kept::failed}) {
         site s;
         s.connect();
-        s.enter();
+        s.reenter();
         for (unsigned i = 0; i < 3; ++i)
-            s.let_in(i, quorum::entered::yes);
+            s.let_in(i, quorum::reentered::yes);
         s.keep(0, quorum::kept::yes);
         s.keep(1, says);
         s.keep(2, says);
@@ -501,16 +501,16 @@ BOOST_AUTO_TEST_CASE(release_is_kept_as_long_as_another_client_may_renew_the_own
 BOOST_AUTO_TEST_CASE(lost_seeds_are_sent_again)
 {
     site s;
-    const quorum::look_answer seeded{
+    const quorum::inspect_answer seeded{
         .is_member = true, .epoch = 2, .largest = 700, .lease = 20s, .nonce = 1, .began = 6};
-    const quorum::look_answer blank_servers[] = {{.nonce = 2}, {.nonce = 3}};
+    const quorum::inspect_answer blank_servers[] = {{.nonce = 2}, {.nonce = 3}};
     s.connect(0, seeded);
     s.connect(1, blank_servers[0]);
     s.connect(2, blank_servers[1]);
     s.pass(60ms);
-    s.answer_look(0, seeded);
-    s.answer_look(1, blank_servers[0]);
-    s.answer_look(2, blank_servers[1]);
+    s.answer_inspect(0, seeded);
+    s.answer_inspect(1, blank_servers[0]);
+    s.answer_inspect(2, blank_servers[1]);
     BOOST_TEST(s.members[0]->seeds.empty());
     for (const unsigned i : {1u, 2u}) {
         BOOST_TEST_REQUIRE(s.members[i]->seeds.size() == 1u);
@@ -526,15 +526,15 @@ BOOST_AUTO_TEST_CASE(lost_seeds_are_sent_again)
 
 BOOST_AUTO_TEST_CASE(failed_reentrant_acquisition_is_released_at_all_possible_members)
 {
-    using entered = quorum::entered;
+    using reentered = quorum::reentered;
     {
         site s; // the owner no longer holds the lock
         s.connect();
-        s.enter();
-        s.let_in(0, entered::yes);
-        s.let_in(1, entered::gone);
+        s.reenter();
+        s.let_in(0, reentered::yes);
+        s.let_in(1, reentered::gone);
         BOOST_TEST(!s.got.has_value());
-        s.let_in(2, entered::gone);
+        s.let_in(2, reentered::gone);
         BOOST_TEST((s.got && !s.got->first && s.got->second.result == granted_t::gone));
         BOOST_TEST_REQUIRE(s.releases() == 1u);
         BOOST_TEST_REQUIRE(s.members[0]->releases.size() == 1u);
@@ -543,9 +543,9 @@ BOOST_AUTO_TEST_CASE(failed_reentrant_acquisition_is_released_at_all_possible_me
     {
         site s; // late, but not if sent again
         s.connect();
-        s.enter();
-        s.let_in(0, entered::late);
-        s.let_in(1, entered::yes);
+        s.reenter();
+        s.let_in(0, reentered::late);
+        s.let_in(1, reentered::yes);
         s.let_in(2, {}, errc::outcome_unknown);
         BOOST_TEST((s.got && !s.got->first && s.got->second.result == granted_t::late));
         BOOST_TEST((s.members[0]->releases.empty()));
@@ -555,8 +555,8 @@ BOOST_AUTO_TEST_CASE(failed_reentrant_acquisition_is_released_at_all_possible_me
     {
         site s; // unknown outcome
         s.connect();
-        s.enter();
-        s.let_in(0, entered::yes);
+        s.reenter();
+        s.let_in(0, reentered::yes);
         s.let_in(1, {}, errc::outcome_unknown);
         s.pass(1s);
         BOOST_TEST((s.got && s.got->first));
@@ -648,13 +648,13 @@ BOOST_AUTO_TEST_CASE(member_that_fails_to_report_its_record_is_asked_again)
     s.members[2].post([&] { s.members[2]->told->on_reachable(2); });
     s.poll();
     for (int i = 0; i < 20; ++i) {
-        s.fail_look(2, errc::store_refused);
+        s.fail_inspection(2, errc::store_refused);
         s.pass(600ms);
         for (const unsigned other : {0u, 1u})
-            if (!s.members[other]->looks.empty())
-                s.answer_look(other, {.is_member = true, .epoch = 1});
+            if (!s.members[other]->inspections.empty())
+                s.answer_inspect(other, {.is_member = true, .epoch = 1});
     }
-    s.answer_look(2, {.is_member = true, .epoch = 1});
+    s.answer_inspect(2, {.is_member = true, .epoch = 1});
     s.acquire();
     BOOST_TEST(s.members[2]->votes.size() == 1u);
 }
@@ -670,9 +670,9 @@ BOOST_AUTO_TEST_CASE(blank_server_becomes_a_member_after_the_others_adopt_an_epo
     BOOST_TEST(s.members[2]->votes.empty());
     s.pass(60ms);
     // All members are polled once more.
-    s.answer_look(0, {.is_member = true, .epoch = 3, .largest = 5'000, .lease = 10s});
-    s.answer_look(1, {.is_member = true, .epoch = 3, .largest = 6'000, .lease = 20s});
-    s.answer_look(2, {.is_member = false, .nonce = 77});
+    s.answer_inspect(0, {.is_member = true, .epoch = 3, .largest = 5'000, .lease = 10s});
+    s.answer_inspect(1, {.is_member = true, .epoch = 3, .largest = 6'000, .lease = 20s});
+    s.answer_inspect(2, {.is_member = false, .nonce = 77});
     BOOST_TEST(s.members[2]->adoptions.empty());
     for (const unsigned i : {0u, 1u}) {
         BOOST_TEST_REQUIRE(s.members[i]->adoptions.size() == 1u);
@@ -709,9 +709,9 @@ BOOST_AUTO_TEST_CASE(adoption_of_an_earlier_epoch_does_not_count)
     s.connect(1, {.is_member = true, .epoch = 3, .lease = 10s});
     s.connect(2, {.is_member = false, .nonce = 77});
     s.pass(60ms);
-    s.answer_look(0, {.is_member = true, .epoch = 3, .lease = 10s});
-    s.answer_look(1, {.is_member = true, .epoch = 3, .lease = 10s});
-    s.answer_look(2, {.is_member = false, .nonce = 77});
+    s.answer_inspect(0, {.is_member = true, .epoch = 3, .lease = 10s});
+    s.answer_inspect(1, {.is_member = true, .epoch = 3, .lease = 10s});
+    s.answer_inspect(2, {.is_member = false, .nonce = 77});
     for (const unsigned i : {0u, 1u}) {
         BOOST_TEST_REQUIRE(s.members[i]->adoptions.size() == 1u);
         s.members[i].post([&, i] {
@@ -742,8 +742,8 @@ BOOST_AUTO_TEST_CASE(too_few_remaining_members_seed_no_blank_server)
     for (int i = 0; i < 20; ++i) {
         s.pass(1s);
         for (unsigned m = 0; m < 3; ++m) {
-            if (!s.members[m]->looks.empty())
-                s.answer_look(m, {.is_member = m == 0, .epoch = 3, .nonce = 6 + m});
+            if (!s.members[m]->inspections.empty())
+                s.answer_inspect(m, {.is_member = m == 0, .epoch = 3, .nonce = 6 + m});
         }
     }
     BOOST_TEST(s.connected == 0);
@@ -798,11 +798,11 @@ BOOST_AUTO_TEST_CASE(blank_quorum_starts_above_all_known_fences)
     for (const unsigned larger : {0u, 1u, 2u}) {
         site s;
         const auto says = [&](unsigned i, bool knows) {
-            return quorum::look_answer{.is_member = false,
-                                       .epoch = knows ? 5u : 0u,
-                                       .largest = knows && i == larger ? 7'000u : 100u + i,
-                                       .lease = knows && i == larger ? 20s : 10s,
-                                       .nonce = 7 + i};
+            return quorum::inspect_answer{.is_member = false,
+                                          .epoch = knows ? 5u : 0u,
+                                          .largest = knows && i == larger ? 7'000u : 100u + i,
+                                          .lease = knows && i == larger ? 20s : 10s,
+                                          .nonce = 7 + i};
         };
         for (unsigned i = 0; i < 3; ++i)
             s.connect(i, says(i, false));
@@ -810,7 +810,7 @@ BOOST_AUTO_TEST_CASE(blank_quorum_starts_above_all_known_fences)
         for (const bool knows : {false, true}) { // polled once more, then confirmed
             for (unsigned i = 0; i < 3; ++i) {
                 BOOST_TEST(s.members[i]->seeds.empty());
-                s.answer_look(i, says(i, knows));
+                s.answer_inspect(i, says(i, knows));
             }
         }
         for (unsigned i = 0; i < 3; ++i) {

@@ -200,36 +200,42 @@ BOOST_AUTO_TEST_CASE(clock_of_a_member_is_read_from_replies_with_a_time)
     for (const std::int64_t said : {std::int64_t(0), std::int64_t(-5), std::int64_t(1) << 53}) {
         member_fixture f;
         const std::int64_t before = f.made->time();
-        f.told<quorum::look_answer>(numbers({1, 2, 3, 4, 5, 6, 7, said}),
-                                    [&](auto done) { f.made->async_look(9, std::move(done)); });
+        f.told<quorum::inspect_answer>(numbers({1, 2, 3, 4, 5, 6, 7, said}), [&](auto done) {
+            f.made->async_inspect(9, std::move(done));
+        });
         BOOST_TEST(f.made->time() == before);
         f.told<quorum::release_answer>(numbers({1, 2, server_time + 60'000'000}), [&](auto done) {
             f.made->async_release({.name = "stock", .owner = "client:1", .entry = {}}, false,
                                   std::move(done));
         });
         BOOST_TEST(f.made->time() == before); // the last number of a release is a fence
-        f.told<quorum::look_answer>(numbers({1, 2, 3, 4, 5, 6, 7, server_time + 60'000'000}),
-                                    [&](auto done) { f.made->async_look(9, std::move(done)); });
+        f.told<quorum::inspect_answer>(
+            numbers({1, 2, 3, 4, 5, 6, 7, server_time + 60'000'000}),
+            [&](auto done) { f.made->async_inspect(9, std::move(done)); });
         BOOST_TEST(f.made->time() == server_time + 60'000'000);
     }
 }
 
 BOOST_AUTO_TEST_CASE(every_reply_to_a_reentrant_acquisition_is_read)
 {
-    using quorum::entered;
-    const std::pair<std::int64_t, std::optional<entered>> answers[] = {
-        {1, entered::yes}, {-1, entered::late}, {-2, entered::gone}, {0, {}}, {2, {}}, {-3, {}}};
+    using quorum::reentered;
+    const std::pair<std::int64_t, std::optional<reentered>> answers[] = {{1, reentered::yes},
+                                                                         {-1, reentered::late},
+                                                                         {-2, reentered::gone},
+                                                                         {0, {}},
+                                                                         {2, {}},
+                                                                         {-3, {}}};
     for (const auto& [code, expected] : answers) {
         member_fixture f;
-        const auto [failed, reply] = f.told<entered>(numbers({code, server_time + 60'000'000}),
-                                                     [&](auto done) {
-                                                         f.made->async_enter({.name = "stock",
-                                                                              .owner = "client:1",
-                                                                              .entry = "e",
-                                                                              .lease = 10s,
-                                                                              .budget = 5s},
-                                                                             std::move(done));
-                                                     });
+        const auto [failed, reply] = f.told<reentered>(
+            numbers({code, server_time + 60'000'000}), [&](auto done) {
+                f.made->async_reenter({.name = "stock",
+                                       .owner = "client:1",
+                                       .entry = "e",
+                                       .lease = 10s,
+                                       .budget = 5s},
+                                      std::move(done));
+            });
         if (expected)
             BOOST_TEST((!failed && reply == *expected));
         else
@@ -269,17 +275,17 @@ BOOST_AUTO_TEST_CASE(record_of_a_member_is_read)
 {
     for (const std::int64_t first : {0, 1, 2}) {
         member_fixture f;
-        const auto look = f.told<quorum::look_answer>(
+        const auto inspect = f.told<quorum::inspect_answer>(
             numbers({first, 2, 3, 4, 5, 6, 7, server_time}),
-            [&](auto done) { f.made->async_look(9, std::move(done)); });
-        BOOST_TEST(!look.first);
-        BOOST_TEST(look.second.is_member == (first == 1));
-        BOOST_TEST(look.second.epoch == 2u);
-        BOOST_TEST(look.second.largest == 3u);
-        BOOST_TEST((look.second.lease == 4ms));
-        BOOST_TEST(look.second.nonce == 5u);
-        BOOST_TEST((look.second.silent == 6ms));
-        BOOST_TEST(look.second.began == 7u);
+            [&](auto done) { f.made->async_inspect(9, std::move(done)); });
+        BOOST_TEST(!inspect.first);
+        BOOST_TEST(inspect.second.is_member == (first == 1));
+        BOOST_TEST(inspect.second.epoch == 2u);
+        BOOST_TEST(inspect.second.largest == 3u);
+        BOOST_TEST((inspect.second.lease == 4ms));
+        BOOST_TEST(inspect.second.nonce == 5u);
+        BOOST_TEST((inspect.second.silent == 6ms));
+        BOOST_TEST(inspect.second.began == 7u);
         const auto adopted = f.told<quorum::adopt_answer>(
             numbers({first, 2, 3, 4, server_time}),
             [&](auto done) { f.made->async_adopt(9, std::move(done)); });

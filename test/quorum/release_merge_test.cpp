@@ -24,19 +24,19 @@ public:
     report watching(unsigned member, const std::set<unsigned>& needed)
     {
         watch_.insert(member);
-        if (tells_)
+        if (notifies_)
             return report::none;
         for (const unsigned each : needed)
             if (!watch_.contains(each))
                 return report::soon;
-        tells_ = true;
+        notifies_ = true;
         return report::now;
     }
 
     void unsubscribed(unsigned member)
     {
         watch_.erase(member);
-        tells_ = tells_ && watch_.size() >= majority;
+        notifies_ = notifies_ && watch_.size() >= majority;
     }
 
     report released(unsigned member, const std::string& sign)
@@ -55,16 +55,16 @@ public:
 
     bool due()
     {
-        const bool begins = !tells_ && watch_.size() >= majority;
+        const bool begins = !notifies_ && watch_.size() >= majority;
         const bool untold = latest_ != last_told_;
-        tells_ = tells_ || begins;
+        notifies_ = notifies_ || begins;
         last_told_ = latest_;
         return begins || untold;
     }
 
 private:
     std::set<unsigned> watch_;
-    bool tells_ = false;
+    bool notifies_ = false;
     std::string latest_;
     std::string last_told_;
     std::set<unsigned> free_at_;

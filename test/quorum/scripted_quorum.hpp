@@ -57,30 +57,30 @@ public:
         BOOST_TEST_REQUIRE(connected == 1);
     }
 
-    void connect(unsigned i, const quorum::look_answer& says = {.is_member = true, .epoch = 1})
+    void connect(unsigned i, const quorum::inspect_answer& says = {.is_member = true, .epoch = 1})
     {
         members[i].post([&, i] { members[i]->told->on_reachable(i); });
         poll();
-        answer_look(i, says);
+        answer_inspect(i, says);
     }
 
-    void answer_look(unsigned i, const quorum::look_answer& says)
+    void answer_inspect(unsigned i, const quorum::inspect_answer& says)
     {
-        BOOST_TEST_REQUIRE(!members[i]->looks.empty());
-        auto looks = std::exchange(members[i]->looks, {});
-        for (auto& each : looks)
+        BOOST_TEST_REQUIRE(!members[i]->inspections.empty());
+        auto inspections = std::exchange(members[i]->inspections, {});
+        for (auto& each : inspections)
             members[i].post(
                 [done = std::move(each), says]() mutable { std::move(done)(error_code(), says); });
         poll();
     }
 
-    void fail_look(unsigned i, errc code)
+    void fail_inspection(unsigned i, errc code)
     {
-        BOOST_TEST_REQUIRE(!members[i]->looks.empty());
-        auto looks = std::exchange(members[i]->looks, {});
-        for (auto& each : looks)
+        BOOST_TEST_REQUIRE(!members[i]->inspections.empty());
+        auto inspections = std::exchange(members[i]->inspections, {});
+        for (auto& each : inspections)
             members[i].post([done = std::move(each), code]() mutable {
-                std::move(done)(code, quorum::look_answer());
+                std::move(done)(code, quorum::inspect_answer());
             });
         poll();
     }
@@ -112,7 +112,7 @@ public:
         });
     }
 
-    void enter()
+    void reenter()
     {
         call([&] {
             locks->async_acquire(
@@ -149,7 +149,7 @@ public:
         poll();
     }
 
-    void let_in(unsigned i, quorum::entered says, error_code failed = {})
+    void let_in(unsigned i, quorum::reentered says, error_code failed = {})
     {
         BOOST_TEST_REQUIRE(!members[i]->entries.empty());
         members[i].post([done = std::move(members[i]->entries.back()), says, failed]() mutable {

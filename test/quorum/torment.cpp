@@ -101,9 +101,9 @@ public:
             std::move(done)(failed, std::move(reply));
         });
     }
-    void async_enter(const quorum::reentry& asked, handler<quorum::entered> done) override
+    void async_reenter(const quorum::reentry& asked, handler<quorum::reentered> done) override
     {
-        way_->async_enter(asked, std::move(done));
+        way_->async_reenter(asked, std::move(done));
     }
     void async_renew(std::span<const quorum::upkeep> asked, milliseconds budget,
                      asio::any_completion_handler<void(std::vector<quorum::kept>)> done) override
@@ -122,9 +122,9 @@ public:
                 std::move(done)(failed, said);
             });
     }
-    void async_look(std::uint64_t nonce, handler<quorum::look_answer> done) override
+    void async_inspect(std::uint64_t nonce, handler<quorum::inspect_answer> done) override
     {
-        way_->async_look(nonce, std::move(done));
+        way_->async_inspect(nonce, std::move(done));
     }
     void async_adopt(std::uint64_t epoch, handler<quorum::adopt_answer> done) override
     {

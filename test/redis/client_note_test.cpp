@@ -26,11 +26,11 @@ const std::string client_of_all = "0000000a";
 const std::string owner_of_all = "0000000a-1111-1111-1111-111111111111:7";
 const std::string key_of_all = "leasehold:client:" + client_of_all;
 
-const client_info somebody{.host = "machine",
-                           .program = "orders",
-                           .version = "1.2.3",
-                           .pid = 4'711,
-                           .since = std::chrono::sys_time<std::chrono::milliseconds>(1'700'000ms)};
+const client_info full_info{.host = "machine",
+                            .program = "orders",
+                            .version = "1.2.3",
+                            .pid = 4'711,
+                            .since = std::chrono::sys_time<std::chrono::milliseconds>(1'700'000ms)};
 
 constexpr clock::time_point begin{std::chrono::hours(1)};
 
@@ -74,8 +74,8 @@ BOOST_AUTO_TEST_SUITE(client_notes)
 
 BOOST_AUTO_TEST_CASE(client_note_is_written_with_a_ttl)
 {
-    client_note note(somebody);
-    BOOST_TEST((note.said() == somebody));
+    client_note note(full_info);
+    BOOST_TEST((note.said() == full_info));
     note.belongs_to(owner_of_all);
     const std::vector<words> wanted = {{"HSET", key_of_all, "host", "machine", "pid", "4711",
                                         "program", "orders", "since", "1700000", "version",
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(client_note_is_written_with_a_ttl)
 
 BOOST_AUTO_TEST_CASE(client_note_is_due_after_the_first_owner)
 {
-    client_note note(somebody);
+    client_note note(full_info);
     BOOST_TEST(!is_due(note, begin));
     note.belongs_to("no owner of this library");
     BOOST_TEST(!is_due(note, begin));
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(client_note_is_due_after_the_first_owner)
 
 BOOST_AUTO_TEST_CASE(client_note_is_due_again_after_a_third_of_its_ttl)
 {
-    client_note note(somebody);
+    client_note note(full_info);
     note.belongs_to(owner_of_all);
     note.lives_for(30s);
     written(note);
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(client_note_is_due_again_after_a_third_of_its_ttl)
 // A holder with such a long lease also renews rarely.
 BOOST_AUTO_TEST_CASE(ttl_of_a_client_note_is_three_of_the_longest_lease)
 {
-    client_note note(somebody);
+    client_note note(full_info);
     note.belongs_to(owner_of_all);
     note.lives_for(200s);
     BOOST_TEST(life_of(written(note)) == "600000");
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(ttl_of_a_client_note_is_three_of_the_longest_lease)
 
 BOOST_AUTO_TEST_CASE(postponed_client_note_is_due_later_or_at_a_new_connection)
 {
-    client_note note(somebody);
+    client_note note(full_info);
     note.belongs_to(owner_of_all);
     note.put_off(begin + 10s);
     BOOST_TEST(!is_due(note, begin + 10s - 1ms));
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(postponed_client_note_is_due_later_or_at_a_new_connection)
 
 BOOST_AUTO_TEST_CASE(client_note_is_due_again_at_a_new_connection)
 {
-    client_note note(somebody);
+    client_note note(full_info);
     note.belongs_to(owner_of_all);
     written(note);
     BOOST_TEST(!is_due(note, begin));
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(replies_decide_whether_a_client_note_is_written_again)
         {later, no, false, false}, {later, later, false, true}, {no, later, false, false},
     };
     for (const row& each : table) {
-        client_note note(somebody);
+        client_note note(full_info);
         note.belongs_to(owner_of_all);
         written(note);
         const std::array told{each.first, each.second};
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(replies_decide_whether_a_client_note_is_written_again)
         note.begin();
         BOOST_TEST(is_due(note, begin));
     }
-    client_note note(somebody);
+    client_note note(full_info);
     BOOST_TEST(!note.answered({}));
 }
 
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(every_field_of_a_client_note_is_read)
                     std::vector<words>{{"HGET", key_of_all, names[i]}}));
         reading.take(i, std::array{text(values[i])});
     }
-    BOOST_TEST((reading.found() == somebody));
+    BOOST_TEST((reading.found() == full_info));
 }
 
 // Any client may have written it.

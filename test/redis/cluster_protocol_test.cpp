@@ -256,8 +256,8 @@ BOOST_AUTO_TEST_CASE(redirected_request_blocks_later_requests_of_its_name)
     for (const bool sent_on : {false, true}) {
         request_lanes all;
         const auto first = asks("a:1"), second = asks("a:2");
-        all.enter(first);
-        all.enter(second);
+        all.add(first);
+        all.add(second);
         all.unpark(*first);
         first->now = request::state::sent;
         first->at = 1;

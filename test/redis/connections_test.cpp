@@ -732,8 +732,8 @@ struct notified : fixture
     words said()
     {
         words all;
-        for (; looked_at < side->requests.size(); ++looked_at) {
-            std::string_view text = side->requests[looked_at].text;
+        for (; inspected_at < side->requests.size(); ++inspected_at) {
+            std::string_view text = side->requests[inspected_at].text;
             while (!text.empty()) {
                 const std::size_t end = text.find("\r\n");
                 if (text.front() != '*' && text.front() != '$')
@@ -744,7 +744,7 @@ struct notified : fixture
         return all;
     }
 
-    void tell(std::string_view verb, std::string_view channel, std::string_view last = ":1")
+    void notify(std::string_view verb, std::string_view channel, std::string_view last = ":1")
     {
         side->push(">3\r\n$" + std::to_string(verb.size()) + "\r\n" + std::string(verb) + "\r\n$" +
                    std::to_string(channel.size()) + "\r\n" + std::string(channel) + "\r\n" +
@@ -753,7 +753,7 @@ struct notified : fixture
     }
 
     hints heard;
-    std::size_t looked_at = 0;
+    std::size_t inspected_at = 0;
     std::shared_ptr<Channel> made = std::make_shared<Channel>(settings, from);
 };
 
@@ -784,12 +784,12 @@ BOOST_AUTO_TEST_CASE(subscription_and_message_are_wake_ups)
     f.watch("a");
     BOOST_TEST(f.side->runs == 1);
     BOOST_TEST((f.said() == words{"SUBSCRIBE", channel_of_a}));
-    f.tell("subscribe", channel_of_a);
+    f.notify("subscribe", channel_of_a);
     BOOST_TEST((f.heard.take() == words{"a"}));
-    f.tell("message", channel_of_a, "$1\r\n0");
+    f.notify("message", channel_of_a, "$1\r\n0");
     BOOST_TEST((f.heard.take() == words{"a"}));
-    f.tell("message", channel_of_b, "$1\r\n0");
-    f.tell("unsubscribe", channel_of_a);
+    f.notify("message", channel_of_b, "$1\r\n0");
+    f.notify("unsubscribe", channel_of_a);
     BOOST_TEST((f.heard.take() == words{}));
     f.watch("b");
     BOOST_TEST((f.said() == words{"SUBSCRIBE", channel_of_b}));
@@ -799,7 +799,7 @@ BOOST_AUTO_TEST_CASE(subscription_and_message_are_wake_ups)
     BOOST_TEST((f.said() == words{"UNSUBSCRIBE", channel_of_a}));
     f.unwatch("a");
     BOOST_TEST((f.said() == words{}));
-    f.tell("message", channel_of_a, "$1\r\n0"); // the message was on its way
+    f.notify("message", channel_of_a, "$1\r\n0"); // the message was on its way
     BOOST_TEST((f.heard.take() == words{}));
 }
 
@@ -809,11 +809,11 @@ BOOST_AUTO_TEST_CASE(shared_channel_is_unsubscribed_with_its_last_name)
     f.watch("a");
     f.watch("{a}");
     f.said();
-    f.tell("message", channel_of_a, "$1\r\n0");
+    f.notify("message", channel_of_a, "$1\r\n0");
     BOOST_TEST((f.heard.take() == words{"a", "{a}"}));
     f.unwatch("a");
     BOOST_TEST((f.said() == words{}));
-    f.tell("message", channel_of_a, "$1\r\n0");
+    f.notify("message", channel_of_a, "$1\r\n0");
     BOOST_TEST((f.heard.take() == words{"{a}"}));
     f.unwatch("{a}");
     BOOST_TEST((f.said() == words{"UNSUBSCRIBE", channel_of_a}));
@@ -846,7 +846,7 @@ BOOST_AUTO_TEST_CASE(undelivered_message_is_dropped_with_its_connection)
     f.side->push(">3\r\n$7\r\nmessage\r\n$26\r\n" + channel_of_a + "\r\n$1\r\n0\r\n", false);
     f.side->end();
     f.advance(150ms);
-    f.tell("subscribe", channel_of_b);
+    f.notify("subscribe", channel_of_b);
     BOOST_TEST((f.heard.take() == words{"b"}));
 }
 
@@ -865,7 +865,7 @@ BOOST_AUTO_TEST_CASE(denied_subscription_is_retried_every_half_minute)
     f.advance(1s);
     BOOST_TEST(f.side->runs == 2);
     BOOST_TEST(!f.made->allowed());
-    f.tell("subscribe", channel_of_a);
+    f.notify("subscribe", channel_of_a);
     BOOST_TEST(f.made->allowed());
     BOOST_TEST((f.heard.take() == words{"a"}));
     f.side->end();
@@ -909,13 +909,13 @@ BOOST_AUTO_TEST_CASE(follow_restores_all_subscriptions_over_a_new_connection)
     f.watch("a");
     f.watch("b");
     f.said();
-    f.tell("subscribe", channel_of_a);
+    f.notify("subscribe", channel_of_a);
     f.heard.take();
     f.made->follow(f.time.now());
     f.advance(1ms);
     BOOST_TEST(f.side->runs == 2);
     BOOST_TEST(f.said().size() == 4u);
-    f.tell("subscribe", channel_of_a); // messages may have been missed
+    f.notify("subscribe", channel_of_a); // messages may have been missed
     BOOST_TEST((f.heard.take() == words{"a"}));
     f.made->follow(f.time.now()); // the commands fail again and again
     f.advance(999ms);
@@ -984,7 +984,7 @@ struct grants_fixture : notified<grant_channel>
     void begin()
     {
         waits();
-        tell("subscribe", channel);
+        notify("subscribe", channel);
         answer("1");
         said();
         heard.take();
@@ -1001,7 +1001,7 @@ BOOST_AUTO_TEST_CASE(subscription_at_another_server_than_the_commands_is_not_tru
 {
     grants_fixture f;
     f.waits();
-    f.tell("subscribe", channel);
+    f.notify("subscribe", channel);
     BOOST_TEST_REQUIRE(f.questions.size() == 1u);
     for (int i = 1; i <= 3; ++i) {
         f.answer("0");
@@ -1009,7 +1009,7 @@ BOOST_AUTO_TEST_CASE(subscription_at_another_server_than_the_commands_is_not_tru
         BOOST_TEST((f.heard.take() == words{}));
         f.advance(150ms);
         BOOST_TEST(f.side->runs == i + 1);
-        f.tell("subscribe", channel);
+        f.notify("subscribe", channel);
     }
     f.answer("1");
     BOOST_TEST(f.made->is_subscribed(0));
@@ -1024,7 +1024,7 @@ BOOST_AUTO_TEST_CASE(subscription_at_another_server_than_the_commands_is_not_tru
     BOOST_TEST(f.questions.size() == 5u);
     f.advance(150ms);
     BOOST_TEST(f.side->runs == 5);
-    f.tell("subscribe", channel);
+    f.notify("subscribe", channel);
     f.answer("1");
     BOOST_TEST(f.made->is_subscribed(0));
 }
@@ -1085,7 +1085,7 @@ BOOST_AUTO_TEST_CASE(denied_publish_counts_as_a_verified_subscription)
 {
     grants_fixture f;
     f.waits();
-    f.tell("subscribe", channel);
+    f.notify("subscribe", channel);
     f.answer("-NOPERM this user has no permissions to run the 'publish' command");
     BOOST_TEST(f.made->is_subscribed(0));
     BOOST_TEST((f.heard.take() == words{"all"}));
@@ -1106,18 +1106,18 @@ BOOST_AUTO_TEST_CASE(grants_are_received_from_confirmation_to_the_end_of_the_con
     BOOST_TEST(f.side->runs == 1);
     BOOST_TEST((f.said() == words{}));
     BOOST_TEST(!f.made->is_subscribed(0));
-    f.tell("subscribe", "leasehold:turn:another");
+    f.notify("subscribe", "leasehold:turn:another");
     BOOST_TEST(!f.made->is_subscribed(0));
-    f.tell("subscribe", channel);
+    f.notify("subscribe", channel);
     BOOST_TEST(!f.made->is_subscribed(0));
     f.answer("1");
     BOOST_TEST(f.made->is_subscribed(0));
     BOOST_TEST((f.heard.take() == words{"all"})); // messages may have been missed
-    f.tell("message", channel, "$0\r\n\r\n");     // the message of the verification
-    f.tell("message", channel, "$15\r\nlh:client:7 a b");
+    f.notify("message", channel, "$0\r\n\r\n");   // the message of the verification
+    f.notify("message", channel, "$15\r\nlh:client:7 a b");
     BOOST_TEST((f.heard.take() == words{"client:7 at a b"}));
-    f.tell("message", channel, "$10\r\nclient:7 a");
-    f.tell("message", channel, "$11\r\nlh:client:7");
+    f.notify("message", channel, "$10\r\nclient:7 a");
+    f.notify("message", channel, "$11\r\nlh:client:7");
     BOOST_TEST((f.heard.take() == words{}));
     f.side->end();
     f.poll();
@@ -1125,7 +1125,7 @@ BOOST_AUTO_TEST_CASE(grants_are_received_from_confirmation_to_the_end_of_the_con
     f.advance(150ms);
     BOOST_TEST((f.said() == words{"SUBSCRIBE", channel}));
     BOOST_TEST(!f.made->is_subscribed(0));
-    f.tell("subscribe", channel);
+    f.notify("subscribe", channel);
     f.answer("1");
     BOOST_TEST(f.made->is_subscribed(0));
 }

@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_ends_the_grace)
     client_thread outer(server);
     lease held = take(outer, promised(long_grace));
     BOOST_TEST((value_of_lock(store).find("|g") != std::string::npos));
-    taken again = get(inner.start_enter(stock, long_leases(), held.share_owner()));
+    taken again = get(inner.start_reenter(stock, long_leases(), held.share_owner()));
     BOOST_TEST_REQUIRE(!again.code, again.code.message());
     BOOST_TEST((value_of_lock(store).find('g') == std::string::npos));
     BOOST_TEST(!inner.release(std::move(again.held)));

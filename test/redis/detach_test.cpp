@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(detached_reentrant_acquisition_keeps_the_lock_of_its_owner)
     client_thread job(server);
     client_thread other(server);
     lease held = take(job, brief());
-    taken inner = get(other.start_enter(stock, brief(), held.share_owner()));
+    taken inner = get(other.start_reenter(stock, brief(), held.share_owner()));
     BOOST_TEST_REQUIRE(!inner.code, inner.code.message());
     inner.held.detach();
     BOOST_TEST(!job.release(std::move(held)));
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(released_reentrant_acquisition_leaves_a_detached_lock)
     redis_server server;
     client_thread job(server);
     lease held = take(job, long_leases());
-    taken inner = get(job.start_enter(stock, long_leases(), held.share_owner()));
+    taken inner = get(job.start_reenter(stock, long_leases(), held.share_owner()));
     BOOST_TEST_REQUIRE(!inner.code, inner.code.message());
     held.detach();
     BOOST_TEST(!job.release(std::move(inner.held)));

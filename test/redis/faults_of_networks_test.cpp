@@ -177,9 +177,9 @@ struct moved_address
         held = take(one, patient);
         second = start_waiting(other, patient);
         wait_until([&] { return listeners(store) == 1; });
-        const reserved_port nobody;
+        const reserved_port unused;
         before.done(
-            {"REPLICAOF", "127.0.0.1", std::to_string(follows ? next.port() : nobody.number())});
+            {"REPLICAOF", "127.0.0.1", std::to_string(follows ? next.port() : unused.number())});
         address.lead_to(next.endpoint());
         waiter.seen().clear();
         // The next request of any kind is answered by READONLY.
@@ -501,10 +501,10 @@ BOOST_FIXTURE_TEST_CASE(row_24_request_executed_twice_has_the_effect_of_one, net
     BOOST_TEST(held.valid());
 
     // Reentrant acquisition: one more, however often it is executed.
-    taken inner = get(far.start_enter(stock, long_leases(), shared));
+    taken inner = get(far.start_reenter(stock, long_leases(), shared));
     BOOST_TEST_REQUIRE(!inner.code);
-    const auto enter = seen.next(acquire_sha);
-    BOOST_TEST(numbers(store.command(enter)).at(0) == 1);
+    const auto reenter = seen.next(acquire_sha);
+    BOOST_TEST(numbers(store.command(reenter)).at(0) == 1);
     BOOST_TEST(count() == 2);
     BOOST_TEST(inner.held.fence() == held.fence());
     BOOST_TEST(counted() == counter);
@@ -530,7 +530,7 @@ BOOST_FIXTURE_TEST_CASE(row_24_request_executed_twice_has_the_effect_of_one, net
     lease next = take(near);
     BOOST_TEST(static_cast<std::int64_t>(next.fence()) > fence);
     const auto owners = record_of(store, stock);
-    for (const auto& each : {acquire, enter, renew})
+    for (const auto& each : {acquire, reenter, renew})
         BOOST_TEST(numbers(store.command(each)).at(0) != 1, each.at(1));
     BOOST_TEST(numbers(store.command(leave)).at(0) == 0);
     BOOST_TEST(store.integer(release) == not_in);

@@ -324,8 +324,8 @@ BOOST_AUTO_TEST_CASE(replies_report_the_position_in_the_queue)
     const reply out = numbers({0, 500, -1, 0, server_time});
     BOOST_TEST(!f.keys.acquired(made, {&out, 1}).reply.queued);
     // An external client sends no notification.
-    const reply foreign = numbers({2, 500, 0, 0, server_time});
-    BOOST_TEST(f.keys.acquired(made, {&foreign, 1}).reply.may_miss_grant);
+    const reply external = numbers({2, 500, 0, 0, server_time});
+    BOOST_TEST(f.keys.acquired(made, {&external, 1}).reply.may_miss_grant);
 }
 
 // A request of an earlier connection says nothing about the counter of this server.
@@ -349,15 +349,15 @@ BOOST_AUTO_TEST_CASE(every_reply_to_a_slow_acquire_is_read)
 {
     native_fixture f;
     f.connect("");
-    for (const bool enters : {false, true})
+    for (const bool reenters : {false, true})
         for (std::int64_t status = -4; status <= 4; ++status)
             for (const std::int64_t last :
                  {std::int64_t{-1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{50}})
-                BOOST_TEST_CONTEXT(enters << ' ' << status << ' ' << last)
+                BOOST_TEST_CONTEXT(reenters << ' ' << status << ' ' << last)
                 {
                     native_fixture one;
                     acquire_request asked = take("a", true);
-                    if (enters) {
+                    if (reenters) {
                         asked.entry = "e";
                         asked.fences = 0;
                     }
@@ -367,14 +367,14 @@ BOOST_AUTO_TEST_CASE(every_reply_to_a_slow_acquire_is_read)
                         {status, last, status == 1 ? 0 : -1, status == 1 ? 3 : 0, server_time});
                     const auto said = one.keys.acquired(made, {&answer, 1});
                     // The block has three fences, and its first fence is at least 1.
-                    const bool granted = status == 1 && (enters || last >= 3);
+                    const bool granted = status == 1 && (reenters || last >= 3);
                     const bool other = status >= -2 && status <= 3 && status != 1;
                     BOOST_TEST(
                         (said.code == (granted || other ? error_code() : errc::outcome_unknown)));
                     if (granted) {
                         BOOST_TEST((said.reply.result == outcome::granted));
                         BOOST_TEST(said.reply.fences == asked.fences);
-                        if (!enters)
+                        if (!reenters)
                             BOOST_TEST(said.reply.first_fence ==
                                        static_cast<std::uint64_t>(last - 2));
                     }
@@ -595,20 +595,20 @@ BOOST_AUTO_TEST_SUITE(layout_redisson)
 
 BOOST_AUTO_TEST_CASE(every_reply_to_a_redisson_acquire_is_read)
 {
-    for (const bool enters : {false, true})
+    for (const bool reenters : {false, true})
         for (std::int64_t status = -5; status <= 3; ++status)
-            BOOST_TEST_CONTEXT(enters << ' ' << status)
+            BOOST_TEST_CONTEXT(reenters << ' ' << status)
             {
                 redisson_commands keys(24h);
                 acquire_request asked = take("a");
-                if (enters) {
+                if (reenters) {
                     asked.entry = "e";
                     asked.fences = 0;
                 }
                 boost::redis::request to;
                 const call made = keys.acquire(asked, 0, to);
-                const reply answer = enters && status == 1 ? numbers({1, 0, 0, server_time})
-                                                           : numbers({status, 7, 2, server_time});
+                const reply answer = reenters && status == 1 ? numbers({1, 0, 0, server_time})
+                                                             : numbers({status, 7, 2, server_time});
                 const auto said = keys.acquired(made, {&answer, 1});
                 const bool known = status >= -2 && status <= 1;
                 // Others wait, and the slow path was not used.
@@ -623,8 +623,8 @@ BOOST_AUTO_TEST_CASE(every_reply_to_a_redisson_acquire_is_read)
                                                   : status == -1 ? outcome::late
                                                                  : outcome::gone)));
                 if (status == 1) {
-                    BOOST_TEST(said.reply.first_fence == (enters ? 0u : 7u));
-                    BOOST_TEST(said.reply.fences == (enters ? 0u : 2u));
+                    BOOST_TEST(said.reply.first_fence == (reenters ? 0u : 7u));
+                    BOOST_TEST(said.reply.fences == (reenters ? 0u : 2u));
                 }
                 if (status == 0)
                     BOOST_TEST((said.reply.remaining == 7ms));
@@ -825,14 +825,14 @@ words asked_by(Write write, redis_config::key_layout keys, std::string_view entr
     return words_in(to);
 }
 
-void prolong_by_name(const key_form& of, const renewal& held, boost::redis::request& to)
+void extend_by_name(const key_form& of, const renewal& held, boost::redis::request& to)
 {
-    prolong(of, held, false, to);
+    extend(of, held, false, to);
 }
 
-void prolong_by_text(const key_form& of, const renewal& held, boost::redis::request& to)
+void extend_by_text(const key_form& of, const renewal& held, boost::redis::request& to)
 {
-    prolong(of, held, true, to);
+    extend(of, held, true, to);
 }
 
 } // namespace
@@ -850,19 +850,19 @@ BOOST_AUTO_TEST_CASE(presence_check_reads_the_lock_or_the_reentrant_acquisition)
     BOOST_TEST(of_entry[0] == "HEXISTS");
     BOOST_TEST(of_entry[2] == "e");
     BOOST_TEST(of_entry[1] ==
-               asked_by(prolong_by_name, native_layout, "e").at(4)); // the key of the entries
+               asked_by(extend_by_name, native_layout, "e").at(4)); // the key of the entries
 }
 
 BOOST_AUTO_TEST_CASE(renewal_by_script_hash_names_lock_and_acquisition)
 {
-    BOOST_TEST(asked_by(prolong_by_name, redisson, "") ==
+    BOOST_TEST(asked_by(extend_by_name, redisson, "") ==
                    (words{"EVALSHA", renew_script().sha, "1", "a", owner_of_a, "10000"}),
                boost::test_tools::per_element());
-    BOOST_TEST(asked_by(prolong_by_name, redisson, "e") ==
+    BOOST_TEST(asked_by(extend_by_name, redisson, "e") ==
                    (words{"EVALSHA", renew_script().sha, "1", "a", owner_of_a + "/e", "10000"}),
                boost::test_tools::per_element());
     for (const char* const entry : {"", "e"}) {
-        const words said = asked_by(prolong_by_name, native_layout, entry);
+        const words said = asked_by(extend_by_name, native_layout, entry);
         BOOST_TEST_REQUIRE(said.size() == 8u);
         BOOST_TEST(said[1] == of_native().renew.sha);
         BOOST_TEST(said[2] == "2");
@@ -876,11 +876,11 @@ BOOST_AUTO_TEST_CASE(renewal_by_script_hash_names_lock_and_acquisition)
 BOOST_AUTO_TEST_CASE(renewal_by_script_text_needs_no_cached_script)
 {
     for (const redis_config::key_layout keys : {redisson, native_layout}) {
-        words by_name = asked_by(prolong_by_name, keys, "e");
+        words by_name = asked_by(extend_by_name, keys, "e");
         BOOST_TEST_REQUIRE(by_name.size() > 2u);
         by_name[0] = "EVAL";
-        by_name[1] = script_to_prolong(keys).text;
-        BOOST_TEST(asked_by(prolong_by_text, keys, "e") == by_name,
+        by_name[1] = script_to_extend(keys).text;
+        BOOST_TEST(asked_by(extend_by_text, keys, "e") == by_name,
                    boost::test_tools::per_element());
     }
 }
@@ -902,7 +902,7 @@ BOOST_AUTO_TEST_CASE(presence_is_confirmed_only_by_matching_replies)
         BOOST_TEST(is_there(redisson, of_a("e"), answer) == (as == "number"));
         BOOST_TEST(is_there(native_layout, of_a("e"), answer) == (as == "number"));
         BOOST_TEST(is_there(native_layout, of_a(""), answer) == (as == "text"));
-        BOOST_TEST(is_prolonged(answer) == (as == "number"));
+        BOOST_TEST(is_extended(answer) == (as == "number"));
     }
 }
 

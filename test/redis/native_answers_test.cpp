@@ -90,10 +90,10 @@ struct scene : script_scene
                        how.listens ? "1" : "0", std::to_string(turn)});
     }
 
-    numbers enter(const std::string& owner, const std::string& entry, std::int64_t lease = 10'000,
-                  std::int64_t latest = 0)
+    numbers reenter(const std::string& owner, const std::string& entry, std::int64_t lease = 10'000,
+                    std::int64_t latest = 0)
     {
-        return answer(of_native().enter, {stock, entries},
+        return answer(of_native().reenter, {stock, entries},
                       {owner, std::to_string(lease), std::to_string(latest), entry});
     }
 
@@ -128,9 +128,9 @@ BOOST_AUTO_TEST_CASE(late_request_changes_nothing)
     BOOST_TEST(!s.exists(stock));
     BOOST_TEST(s.counter() == counter);
     BOOST_TEST(s.acquire(ours('a'), {.latest = now}).at(0) == 1);
-    BOOST_TEST((s.enter(ours('a'), "x", 10'000, now - 1) == numbers{-1, 0, 0, 0, now}));
+    BOOST_TEST((s.reenter(ours('a'), "x", 10'000, now - 1) == numbers{-1, 0, 0, 0, now}));
     BOOST_TEST(!s.exists(entries));
-    BOOST_TEST(s.enter(ours('a'), "x", 10'000, now).at(0) == 1);
+    BOOST_TEST(s.reenter(ours('a'), "x", 10'000, now).at(0) == 1);
 }
 
 BOOST_AUTO_TEST_CASE(repeated_acquire_draws_a_new_fence_and_never_shortens)
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(request_without_presence_does_not_join_the_queue)
     BOOST_TEST((s.acquire(ours('b'), {.presence = 0}) == numbers{0, 10'000, -1, 0, s.now()}));
     BOOST_TEST(s.value() == ours('a'));
     BOOST_TEST(s.is_line({}));
-    s.enter(ours('a'), "x");
+    s.reenter(ours('a'), "x");
     s.acquire(ours('b'));
     BOOST_TEST(s.value() == ours('a') + "|ew");
 }
@@ -465,19 +465,19 @@ BOOST_AUTO_TEST_CASE(released_lock_is_granted_to_the_first_present_waiter)
 BOOST_AUTO_TEST_CASE(lock_is_held_until_each_acquisition_is_released)
 {
     scene s;
-    BOOST_TEST((s.enter(ours('a'), "x") == numbers{-2, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.reenter(ours('a'), "x") == numbers{-2, 0, 0, 0, s.now()}));
     s.client.done({"HSET", entries, "old", "1"}); // of an earlier owner
     s.acquire(ours('a'));
-    BOOST_TEST((s.enter(ours('b'), "x") == numbers{-2, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.reenter(ours('b'), "x") == numbers{-2, 0, 0, 0, s.now()}));
     s.clock.advance(1s);
-    BOOST_TEST((s.enter(ours('a'), "x", 5'000) == numbers{1, 0, 0, 0, s.now()}));
+    BOOST_TEST((s.reenter(ours('a'), "x", 5'000) == numbers{1, 0, 0, 0, s.now()}));
     BOOST_TEST(s.value() == ours('a') + "|e");
     BOOST_TEST(s.client.integer({"HLEN", entries}) == 2);
     BOOST_TEST(!s.client.integer({"HEXISTS", entries, "old"}));
     BOOST_TEST(s.left() == 9'000);
     BOOST_TEST(s.left(entries) == 9'000);
-    s.enter(ours('a'), "x");
-    s.enter(ours('a'), "y", 20'000);
+    s.reenter(ours('a'), "x");
+    s.reenter(ours('a'), "y", 20'000);
     BOOST_TEST(s.client.integer({"HLEN", entries}) == 3);
     BOOST_TEST(s.left() == 20'000);
     BOOST_TEST(s.left(entries) == 20'000);
@@ -495,7 +495,7 @@ BOOST_AUTO_TEST_CASE(lock_is_held_until_each_acquisition_is_released)
     s.acquire(ours('a'));
     BOOST_TEST((s.leave(ours('a'), "x") == numbers{0, 0, 0, 0, s.now()}));
     s.client.done({"PERSIST", stock});
-    s.enter(ours('a'), "x");
+    s.reenter(ours('a'), "x");
     BOOST_TEST(s.left() == -1);
     BOOST_TEST(s.left(entries) == -1);
 }
@@ -539,7 +539,7 @@ BOOST_AUTO_TEST_CASE(next_owner_acquires_or_queues_within_the_release)
     BOOST_TEST(s.value() == ours('a', 3));
     BOOST_TEST(s.is_line({}));
     // Another entry still holds the lock.
-    s.enter(ours('a', 3), "x");
+    s.reenter(ours('a', 3), "x");
     BOOST_TEST((s.leave(ours('a', 3), {}, 0, ours('a', 4)) == numbers{2, 2, 10'000, 0, s.now()}));
     BOOST_TEST(s.value() == ours('a', 3) + "|ew");
     BOOST_TEST(s.is_line({ours('a', 4)}));
@@ -796,7 +796,7 @@ BOOST_AUTO_TEST_CASE(grace_is_that_of_the_last_acquire_and_of_no_reentry)
     BOOST_TEST(s.value() == ours('a') + "|w");
     BOOST_TEST(s.acquire(ours('a'), {.promises = 'a'}).at(2) == 3);
     // A reentrant acquisition has no grace.
-    s.enter(ours('a'), "x");
+    s.reenter(ours('a'), "x");
     BOOST_TEST(s.value() == ours('a') + "|we");
     BOOST_TEST(s.acquire(ours('a'), {.promises = 'a'}).at(2) == 1);
     BOOST_TEST(s.value() == ours('a') + "|we");

@@ -629,8 +629,8 @@ BOOST_AUTO_TEST_CASE(lock_without_a_ttl_can_be_acquired_reentrantly)
         client_of c(*lab);
         BOOST_REQUIRE((c.session.acquire(take("lock", "a:1")).reply.result == granted_t::granted));
         lab->command({"PERSIST", "lock"});
-        const auto entered = c.session.acquire(again("lock", "a:1", "a:2"));
-        BOOST_TEST((entered.reply.result == granted_t::granted));
+        const auto reentered = c.session.acquire(again("lock", "a:1", "a:2"));
+        BOOST_TEST((reentered.reply.result == granted_t::granted));
         BOOST_TEST(lab->command({"PTTL", "lock"}) == "-1");
         const release_request entry{.name = "lock", .owner = "a:1", .entry = "a:2"};
         BOOST_TEST((c.session.release(entry).reply.result == released_t::still_held));

@@ -107,11 +107,12 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_is_confirmed_by_replicas)
     client_thread one(servers.master());
     client_thread other(servers.master());
     lease held = take(one, confirmed_by(1));
-    taken entry = get(other.start_enter(stock, confirmed_by(1), held.share_owner()));
+    taken entry = get(other.start_reenter(stock, confirmed_by(1), held.share_owner()));
     BOOST_TEST_REQUIRE(!entry.code, entry.code.message());
     BOOST_TEST(!one.release(std::move(held)));
     other.seen().wait_for(kind::renewed, 2);
-    taken refused = get(one.start_enter(stock, briefly(confirmed_by(2)), entry.held.share_owner()));
+    taken refused = get(
+        one.start_reenter(stock, briefly(confirmed_by(2)), entry.held.share_owner()));
     BOOST_TEST((refused.code == errc::not_replicated), refused.code.message());
     BOOST_TEST(!other.release(std::move(entry.held)));
     is_released(servers.master());

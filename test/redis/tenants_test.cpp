@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(tenant_uses_every_feature_with_keys_of_its_prefix_only)
         options.dead_holder_grace = 30s;
         lease held = take(a, options);
         BOOST_TEST(exists(shared.raw, "app:stock"));
-        taken entry = get(b.start_enter(stock, long_leases(), held.share_owner()));
+        taken entry = get(b.start_reenter(stock, long_leases(), held.share_owner()));
         BOOST_TEST_REQUIRE(!entry.code, entry.code.message());
         BOOST_TEST(exists(shared.raw, "app:leasehold:entries:{app:stock}"));
         auto waiting = start_waiting(b);

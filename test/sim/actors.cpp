@@ -182,16 +182,16 @@ void actors::work(actor& a)
         finish(a);
     });
     a.hold->async_wait(asio::bind_executor(a.client->locks->get_executor(), std::move(done)));
-    if (a.op->what == verb::enter && a.held.valid())
-        enter(a);
+    if (a.op->what == verb::reenter && a.held.valid())
+        reenter(a);
 }
 
-void actors::enter(actor& a)
+void actors::reenter(actor& a)
 {
     process& p = *trial_.clients[a.op->other];
     if (p.dead || p.closed || p.host->is_crashed())
         return;
-    a.entered_from = &p;
+    a.reentered_from = &p;
     a.entering = true;
     const owner shared = a.held.share_owner();
     trial_.note(a, "enters again from " + p.host->name());
@@ -199,7 +199,7 @@ void actors::enter(actor& a)
         if (p.dead || p.closed)
             return;
         auto done = once(p, a.inner_due, [this, &a, &p](error_code failed, lease held) {
-            entered(a, p, failed, std::move(held));
+            reentered(a, p, failed, std::move(held));
         });
         auto on_host = asio::bind_executor(p.host->get_executor(), std::move(done));
         trial_.handle(p, a.op->name, a.op->other_options)
@@ -208,7 +208,7 @@ void actors::enter(actor& a)
     });
 }
 
-void actors::entered(actor& a, process& p, error_code failed, lease held)
+void actors::reentered(actor& a, process& p, error_code failed, lease held)
 {
     note_cancelled(a, failed);
     trial_.note(a, failed ? "not entered: " + failed.message() : "entered");
@@ -229,7 +229,7 @@ void actors::watch_loss(actor& a, lease& held)
 {
     auto told = once(*a.client, a.due, [this, &a, &held](error_code reason) {
         if (reason != asio::error::operation_aborted)
-            return checks_.told_lost(a, held, *a.client, reason);
+            return checks_.reported_lost(a, held, *a.client, reason);
         if (!a.guards() && !a.ended && held)
             trial_.wrong("loss not reported: the wait was aborted although the lease continues");
     });

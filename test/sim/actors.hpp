@@ -34,8 +34,8 @@ private:
     void work(actor& a);
     void end_holds_of(const process& client);
     void watch_loss(actor& a, lease& held);
-    void enter(actor& a);
-    void entered(actor& a, process& p, error_code failed, lease held);
+    void reenter(actor& a);
+    void reentered(actor& a, process& p, error_code failed, lease held);
     void finish(actor& a);
     void leave(actor& a, lease& held, process& client, int& due);
 

@@ -287,7 +287,7 @@ void checks::possess_again(actor& a)
     const grant_record* const granted = find_grant(trial_.names[a.op->name], a.inner.fence());
     const possession mine{&a,
                           &a.inner,
-                          a.entered_from,
+                          a.reentered_from,
                           a.op->name,
                           &trial_.scenario.options[a.op->other_options],
                           granted != nullptr ? granted->when : trial_.now() - longest_request,
@@ -398,7 +398,7 @@ void checks::owe_turn(const actor& a)
                                    [&](const possession& each) { return each.held == &a.held; });
     // An entry may be released later, and external clients poll only for a while.
     if (trial_.now() + 300ms >= trial_.time(p.heals) || !p.is_quiet() ||
-        a.op->what == verb::enter || mine == trial_.possessions.end())
+        a.op->what == verb::reenter || mine == trial_.possessions.end())
         return;
     const clock::duration due = std::min<clock::duration>(
         (trial_.now() - mine->granted) * a.options->external_share / 100, 300ms);
@@ -428,7 +428,7 @@ void checks::acquired_externally(name_state& n)
                          "] and an external client of " + n.text);
 }
 
-void checks::expect_nobody_connects(clock::duration how_long)
+void checks::expect_no_connections(clock::duration how_long)
 {
     // Faults that do not delay outstanding requests.
     const auto is_plain = [](fault_kind f) {
@@ -524,7 +524,7 @@ void checks::check_wait(const actor& a, const name_state& n)
                      " ms for a lock that was free");
 }
 
-void checks::told_lost(actor& a, lease& held, process& client, error_code reason)
+void checks::reported_lost(actor& a, lease& held, process& client, error_code reason)
 {
     ++trial_.counted.losses;
     trial_.outcome(reason);
@@ -558,7 +558,7 @@ void checks::told_lost(actor& a, lease& held, process& client, error_code reason
             trial_.wrong("loss told late: " + std::to_string(late / 1us) +
                          " us after the deadline");
         // While a slot moves, locks with entries are not renewed, because they use two keys.
-        const bool stays = a.op->what != verb::enter || n.moved_until + to_notice < trial_.now();
+        const bool stays = a.op->what != verb::reenter || n.moved_until + to_notice < trial_.now();
         // A request that was redirected until its grant had little time left.
         const bool came_late = here->since <= n.moved_until &&
                                trial_.now() < here->since + o.lease_time;
@@ -631,8 +631,8 @@ void checks::probe()
     silent_holders_.probe();
     for (const name_state& n : trial_.names) {
         const std::string holder = trial_.server.holder(n.text);
-        if (holder.starts_with("foreigner:") && holder.find('|') != std::string::npos)
-            trial_.wrong("foreign value changed: its external owner cannot release " + n.text);
+        if (holder.starts_with("external:") && holder.find('|') != std::string::npos)
+            trial_.wrong("external value changed: its external owner cannot release " + n.text);
     }
     for (possession& each : trial_.possessions) {
         if (each.client->dead)
@@ -670,18 +670,18 @@ void checks::probe_regularly()
         trial_.world.after(500ms, [this] { probe_regularly(); });
 }
 
-void checks::look_for_orphans()
+void checks::find_orphans()
 {
     for (testing::server* const each : trial_.servers)
-        look_for_orphans_at(*each);
+        find_orphans_at(*each);
 }
 
-void checks::look_for_orphans_at(testing::server& member)
+void checks::find_orphans_at(testing::server& member)
 {
     const auto& actors = trial_.actors;
     for (const name_state& n : trial_.names) {
         const std::string owner = member.holder(n.text);
-        if (owner.empty() || owner.starts_with("foreigner"))
+        if (owner.empty() || owner.starts_with("external"))
             continue;
         const auto granted = std::find_if(n.grants.rbegin(), n.grants.rend(),
                                           [&](const grant_record& r) { return r.owner == owner; });
@@ -697,15 +697,16 @@ void checks::look_for_orphans_at(testing::server& member)
             trial_.processes.begin(), trial_.processes.end(), [&](const process& p) {
                 return trial_.scenario.is_quorum() && p.closed &&
                        (owner.starts_with(p.locks->id()) ||
-                        any_of_owner([&](const actor& a) { return a.entered_from == &p; }));
+                        any_of_owner([&](const actor& a) { return a.reentered_from == &p; }));
             });
         // A member that lost its last seconds may have an entry again that was released.
-        const bool entered = any_of_owner([](const actor& a) { return a.entered_from != nullptr; });
-        const bool rolled_back = entered && std::any_of(trial_.rollbacks.begin(),
-                                                        trial_.rollbacks.end(), [&](const auto& r) {
-                                                            return r.first == &member &&
-                                                                   granted->when < r.second;
-                                                        });
+        const bool reentered = any_of_owner(
+            [](const actor& a) { return a.reentered_from != nullptr; });
+        const bool rolled_back =
+            reentered &&
+            std::any_of(trial_.rollbacks.begin(), trial_.rollbacks.end(), [&](const auto& r) {
+                return r.first == &member && granted->when < r.second;
+            });
         // A waiter whose grant was not answered yet repeats its request under the same owner.
         const bool had = any_of_owner([](const actor&) { return true; });
         const bool asked_for = !had &&
@@ -739,7 +740,7 @@ void checks::look_for_orphans_at(testing::server& member)
         const bool sound = n.broken == never && !trial_.stepped_back && !trial_.clocks_beyond;
         if (!wanted && !crashed && !lost && !stranded && !under_way && !left_behind &&
             !rolled_back && !trial_.gave_up && told && sound)
-            trial_.wrong("orphan: " + n.text + " is held for nobody");
+            trial_.wrong("orphan: " + n.text + " is held without a living owner");
     }
 }
 
@@ -813,7 +814,7 @@ void checks::all_called()
     for (const actor& a : trial_.actors) {
         if (a.client != nullptr && !a.client->dead && a.due != 0)
             trial_.wrong("never called: a handler of [" + std::to_string(a.index) + "]");
-        if (a.entered_from != nullptr && !a.entered_from->dead && a.inner_due != 0)
+        if (a.reentered_from != nullptr && !a.reentered_from->dead && a.inner_due != 0)
             trial_.wrong("never called: an inner handler of [" + std::to_string(a.index) + "]");
     }
     check_commands();
@@ -859,7 +860,7 @@ void checks::nothing_left()
             trial_.wrong("left over in the store: an owner in a queue");
 }
 
-void checks::nobody_listens()
+void checks::nothing_listens()
 {
     for (const testing::server* each : trial_.servers)
         if (each->watches() != 0)

@@ -32,14 +32,14 @@ public:
 
     void acquired_externally(name_state& n);
 
-    void told_lost(actor& a, lease& held, process& client, error_code reason);
+    void reported_lost(actor& a, lease& held, process& client, error_code reason);
 
     /// Checks all leases, at certain moments and regularly.
     void probe();
     void probe_regularly();
 
     /// When no fault has been active for long enough: there is no orphaned lock.
-    void look_for_orphans();
+    void find_orphans();
 
     /// @param began    When the shutdown began.
     /// @param troubled The time until which trouble lasted then.
@@ -53,13 +53,13 @@ public:
     void nothing_left();
 
     /// No subscription remains when their connections have ended at the server, too.
-    void nobody_listens();
+    void nothing_listens();
 
     /// A client got an error of a server for a request.
     void told_error(const process& p, const diagnostics& details);
 
     /// For this time no client may find the server serving.
-    void expect_nobody_connects(clock::duration how_long);
+    void expect_no_connections(clock::duration how_long);
 
 private:
     [[nodiscard]] bool excused(const possession& p) const;
@@ -78,7 +78,7 @@ private:
     void check_alone(const possession& mine);
     void granted(const testing::server::grant& g);
     void voted(std::size_t member, const testing::server::grant& g);
-    void look_for_orphans_at(testing::server& member);
+    void find_orphans_at(testing::server& member);
     void overtaken(std::string_view name, std::string_view owner, bool unfair);
     void check_order(const possession& mine, name_state& n);
     void check_handoff(const possession& mine, const grant_record& from, const name_state& n);

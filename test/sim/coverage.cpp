@@ -14,10 +14,9 @@ const char* impossible(fault_kind kind, phase in) noexcept
 {
     switch (kind) {
     case fault_kind::false_wakeup:
-        return in == phase::idle || in == phase::closing ? "nobody waits whom a hint could wake"
-                                                         : nullptr;
+        return in == phase::idle || in == phase::closing ? "no waiter could be notified" : nullptr;
     case fault_kind::failing_renewals:
-        return in == phase::closing ? "nothing is renewed any more" : nullptr;
+        return in == phase::closing ? "no lease is renewed any more" : nullptr;
     case fault_kind::shutdown:
         return in == phase::closing ? "it is being shut down already" : nullptr;
     default: return nullptr;

@@ -389,7 +389,7 @@ bool faults::befall_server(const fault& f, name_state& n, milliseconds how_long)
         const bool destroyed = s.restart(data::kept, how_long) != 0;
         // The server loads its data before it serves.
         s.refuse(how_long + milliseconds(f.amount), testing::server::trouble::loading);
-        checks_.expect_nobody_connects(how_long + milliseconds(f.amount));
+        checks_.expect_no_connections(how_long + milliseconds(f.amount));
         return destroyed;
     }
     case fault_kind::restart_lost: return s.restart(data::lost, how_long) != 0;
@@ -501,7 +501,7 @@ void faults::heal()
         each->slow({});
     if (!trial_.scenario.is_quiet())
         trial_.world.at(std::max(trial_.now(), trial_.any_trouble()) + to_notice,
-                        [this] { checks_.look_for_orphans(); });
+                        [this] { checks_.find_orphans(); });
 }
 
 } // namespace leasehold::test::sim

@@ -42,7 +42,7 @@ enum class operation
 {
     lock,       ///< The lock of a free name.
     lock_taken, ///< Behind another client, which releases during the wait.
-    enter,      ///< Under the owner of a lease of another client.
+    reenter,    ///< Under the owner of a lease of another client.
     renew,      ///< Twice, with a wait for a loss.
     release,
 };
@@ -120,7 +120,7 @@ public:
         switch (tried) {
         case operation::lock: break;
         case operation::lock_taken:
-        case operation::enter: take(holder); break;
+        case operation::reenter: take(holder); break;
         case operation::renew: take(subject); break;
         case operation::release: take(subject); break;
         }
@@ -137,7 +137,7 @@ public:
             lock.async_lock(cancellable(tested.handler(&subject.held)));
             world_->after(30ms, [this] { holder.held = {}; });
             break;
-        case operation::enter:
+        case operation::reenter:
             lock.with_owner(holder.held.share_owner())
                 .async_lock(cancellable(tested.handler(&subject.held)));
             break;
@@ -194,12 +194,13 @@ public:
         leasehold::mutex(*next.locks, name, options).async_lock(getting.handler(&next.held));
         const auto injected = world_->now();
         run_for(round_trip);
-        expect(!at_once || is_held_by_somebody_or_nobody(), "held for nobody");
+        expect(!at_once || is_held_by_a_client_or_free(), "held without a living owner");
         run_for(injected + patience - world_->now());
         letting_go_ = true;
         look();
         run_for(round_trip);
-        expect(!at_once || is_held_by_somebody_or_nobody(), "held for nobody after all have left");
+        expect(!at_once || is_held_by_a_client_or_free(),
+               "held without a living owner after all have left");
         const auto end = injected + patience + bound;
         while (getting.calls() == 0 && world_->now() < end && step(end - world_->now())) {
         }
@@ -257,7 +258,7 @@ private:
             wrong_ = promise;
     }
 
-    bool is_held_by_somebody_or_nobody() const
+    bool is_held_by_a_client_or_free() const
     {
         const std::string owner = server_.holder(name);
         bool known = owner.empty();
@@ -507,7 +508,7 @@ BOOST_AUTO_TEST_CASE(injection_into_a_waiting_lock_orphans_nothing)
 
 BOOST_AUTO_TEST_CASE(injection_into_a_reentrant_acquisition_orphans_nothing)
 {
-    nothing_breaks(operation::enter);
+    nothing_breaks(operation::reenter);
 }
 
 BOOST_AUTO_TEST_CASE(injection_into_renewals_orphans_nothing)
@@ -525,11 +526,11 @@ BOOST_AUTO_TEST_CASE(injections_find_deliberate_errors)
 {
     using leasehold::mutant;
     const std::vector<std::pair<mutant, operation>> errors = {
-        {mutant::orphan_kept, operation::enter},
-        {mutant::line_not_left, operation::lock_taken},
-        {mutant::abandoned_entry_kept, operation::enter},
+        {mutant::orphan_kept, operation::reenter},
+        {mutant::queue_not_left, operation::lock_taken},
+        {mutant::abandoned_entry_kept, operation::reenter},
         {mutant::shutdown_keeps, operation::renew},
-        {mutant::line_without_looks, operation::lock_taken},
+        {mutant::queue_without_polls, operation::lock_taken},
     };
     for (const auto& [error, what] : errors) {
         const with_mutant on(error);

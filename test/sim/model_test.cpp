@@ -62,7 +62,7 @@ std::vector<request> renewals_of(const request& first)
     return all;
 }
 
-void name_somebody(request& r, testing::impl::generator& random)
+void choose_owner(request& r, testing::impl::generator& random)
 {
     r.name = "name-" + std::to_string(random.below(4));
     r.owner = "owner:" + std::to_string(random.below(4));
@@ -80,10 +80,10 @@ request make(testing::impl::generator& random, microseconds now)
              : kind < 990 ? request::kind::release
              : kind < 998 ? request::kind::erase
                           : request::kind::flush;
-    name_somebody(r, random);
+    choose_owner(r, random);
     if (r.what == request::kind::renew)
         for (auto more = random.below(4); more > 1; --more)
-            name_somebody(r.with.emplace_back(), random);
+            choose_owner(r.with.emplace_back(), random);
     constexpr std::uint32_t blocks[] = {1, 1, 2, 10, 1001, 100'000};
     r.fences = blocks[random.below(6)];
     const auto limit = random.below(4);

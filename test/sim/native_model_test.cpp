@@ -160,10 +160,10 @@ command leave(generator& random, microseconds now)
                  ms(random, 20), flag(random), random.below(2) == 0 ? "0" : ms(random, 20)});
 }
 
-command enter(generator& random, microseconds now)
+command reenter(generator& random, microseconds now)
 {
     const std::string name = any_name(random);
-    return call(random, of_native().enter,
+    return call(random, of_native().reenter,
                 {"2", name, entries(name), any_value(random), ms(random, 40),
                  any_limit(random, now), "owner:" + std::to_string(10 + random.below(2))});
 }
@@ -289,7 +289,7 @@ command any_command(generator& random, microseconds now)
     if (kind < 610)
         return call(random, of_native().release, {"1", any_name(random), any_value(random)});
     if (kind < 690)
-        return enter(random, now);
+        return reenter(random, now);
     if (kind < 760)
         return renew(random);
     if (kind < 800)
@@ -321,7 +321,7 @@ std::string script_of(const command& asked)
            : calls(asked, of_native().leave)       ? "leave"
            : calls(asked, of_native().release)     ? "release"
            : calls(asked, of_native().release_all) ? "release_all"
-           : calls(asked, of_native().enter)       ? "enter"
+           : calls(asked, of_native().reenter)     ? "enter"
            : calls(asked, of_native().renew)       ? "renew"
            : calls(asked, of_native().renew_brief) ? "renew_brief"
            : calls(asked, of_native().alive)       ? "alive"

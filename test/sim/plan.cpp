@@ -146,7 +146,7 @@ operation make_operation(generator& random, const plan& p,
               : kind < 14 ? verb::try_for
               : kind < 16 ? verb::guarded
               : kind < 17 ? verb::guarded_stubborn
-                          : verb::enter;
+                          : verb::reenter;
     op.at = around + ms_between(random, 0ms, 300ms);
     op.client = static_cast<std::size_t>(random.below(p.clients));
     op.name = static_cast<std::size_t>(random.below(p.names));

@@ -127,7 +127,7 @@ enum class verb : std::uint8_t
     try_for,
     guarded,          ///< `with_lock`, with work that stops on cancellation.
     guarded_stubborn, ///< With work that ignores cancellation.
-    enter,            ///< Acquires, and again under the same owner, on this client or another.
+    reenter,          ///< Acquires, and again under the same owner, on this client or another.
 };
 
 struct operation

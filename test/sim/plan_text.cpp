@@ -123,7 +123,7 @@ lock_options options_from(std::istream& line)
     of.take("handoff_time", o.handoff_time);
     of.take("handoff_count", o.handoff_count);
     of.take("claim_time", o.claim_time);
-    of.take("foreign_turns", o.external_share);
+    of.take("external_turns", o.external_share);
     of.take("replica_acks", o.replica_acks);
     of.take("dead_holder_grace", o.dead_holder_grace);
     of.end();
@@ -140,7 +140,7 @@ external_client external_client_from(std::istream& line)
     of.take("lease", s.lease);
     of.end();
     if (s.every <= milliseconds() || s.lease <= milliseconds())
-        throw std::invalid_argument("a stranger of a plan has no interval or no lease");
+        throw std::invalid_argument("an external client of a plan has no interval or no lease");
     return s;
 }
 
@@ -218,7 +218,7 @@ std::ostream& operator<<(std::ostream& out, const lock_options& o)
     if (o.claim_time != usual.claim_time)
         out << " claim_time=" << o.claim_time.count();
     if (o.external_share != 0)
-        out << " foreign_turns=" << o.external_share;
+        out << " external_turns=" << o.external_share;
     if (o.replica_acks != 0)
         out << " replica_acks=" << o.replica_acks;
     if (o.dead_holder_grace.count() != 0)
@@ -238,7 +238,7 @@ std::ostream& operator<<(std::ostream& out, const testing::connecting& how)
 
 std::ostream& operator<<(std::ostream& out, const external_client& s)
 {
-    return out << "stranger name=" << s.name << " every=" << s.every.count()
+    return out << "external name=" << s.name << " every=" << s.every.count()
                << " hold=" << s.hold.count() << " lease=" << s.lease.count();
 }
 
@@ -250,7 +250,7 @@ std::ostream& operator<<(std::ostream& out, const operation& op)
     out << " hold=" << op.hold.count();
     if (op.what == verb::try_for)
         out << " limit=" << op.limit.count();
-    if (op.what == verb::enter)
+    if (op.what == verb::reenter)
         out << " other=" << op.other << " other_options=" << op.other_options;
     if (op.cancel_after)
         out << " cancel_after=" << op.cancel_after->count();
@@ -346,7 +346,7 @@ plan plan_from_text(std::istream& text)
             p.faults.push_back(fault_from(words));
             continue;
         }
-        if (kind == "stranger") {
+        if (kind == "external") {
             p.external_clients.push_back(external_client_from(words));
             continue;
         }

@@ -98,10 +98,10 @@ command acquire(generator& random, microseconds now)
                  flag(random), flag(random)});
 }
 
-command enter(generator& random, microseconds now)
+command reenter(generator& random, microseconds now)
 {
     const std::string name = any_name(random);
-    return call(random, of_quorum().enter,
+    return call(random, of_quorum().reenter,
                 {"3", name, quorum::member_keys().entries(name), record, any_value(random),
                  ms(random, 50), any_limit(random, now),
                  "owner:" + std::to_string(10 + random.below(2))});
@@ -134,14 +134,14 @@ command release(generator& random)
 
 command look_at_itself(generator& random)
 {
-    return call(random, of_quorum().look,
+    return call(random, of_quorum().inspect,
                 {"1", record, std::to_string(1 + random.below(std::uint64_t(1) << 53))});
 }
 
 /// Few nonces, so that one is sometimes the right one.
 command look_with_known_nonce(generator& random)
 {
-    return call(random, of_quorum().look, {"1", record, std::to_string(1 + random.below(2))});
+    return call(random, of_quorum().inspect, {"1", record, std::to_string(1 + random.below(2))});
 }
 
 command seed(generator& random, microseconds now)
@@ -201,7 +201,7 @@ command any_command(generator& random, microseconds now)
     if (kind < 300)
         return acquire(random, now);
     if (kind < 400)
-        return enter(random, now);
+        return reenter(random, now);
     if (kind < 520)
         return renew(random, now);
     if (kind < 620)
@@ -230,10 +230,10 @@ command any_command(generator& random, microseconds now)
 std::string script_of(const command& asked)
 {
     return calls(asked, of_quorum().acquire)   ? "acquire"
-           : calls(asked, of_quorum().enter)   ? "enter"
+           : calls(asked, of_quorum().reenter) ? "enter"
            : calls(asked, of_quorum().renew)   ? "renew"
            : calls(asked, of_quorum().release) ? "release"
-           : calls(asked, of_quorum().look)    ? "look"
+           : calls(asked, of_quorum().inspect) ? "look"
            : calls(asked, of_quorum().adopt)   ? "adopt"
                                                : "seed";
 }

@@ -128,18 +128,18 @@ command call(generator& random, const redis_store::script& called)
 command acquire(generator& random, microseconds now, const std::string& retention)
 {
     const std::string name = any_name(random);
-    const bool enters = random.below(3) == 0;
+    const bool reenters = random.below(3) == 0;
     command all = call(random, redis_store::acquire_script());
-    for (std::string each : {std::string(enters ? "2" : "3"), name, fence_key(name)})
+    for (std::string each : {std::string(reenters ? "2" : "3"), name, fence_key(name)})
         all.push_back(std::move(each));
-    if (!enters)
+    if (!reenters)
         all.push_back(queue_key(name));
     for (std::string each : {any_owner(random, name), any_lease(random), any_block(random),
                              any_limit(random, now), retention})
         all.push_back(std::move(each));
-    const auto more = enters ? 1 + random.below(2) : random.below(3);
+    const auto more = reenters ? 1 + random.below(2) : random.below(3);
     if (more > 0)
-        all.push_back(enters ? any_entry(random) : "");
+        all.push_back(reenters ? any_entry(random) : "");
     if (more > 1)
         all.push_back(random.below(2) == 0 ? "1" : "0");
     return all;
@@ -180,10 +180,10 @@ command release(generator& random)
 {
     const std::string name = any_name(random);
     command all = call(random, redis_store::release_script());
-    const bool looks = random.below(4) != 0; // for the queue
-    for (std::string each : {std::string(looks ? "2" : "1"), name})
+    const bool reads_queue = random.below(4) != 0; // for the queue
+    for (std::string each : {std::string(reads_queue ? "2" : "1"), name})
         all.push_back(std::move(each));
-    if (looks)
+    if (reads_queue)
         all.push_back(queue_key(name));
     for (std::string each : {any_owner(random, name), std::string("channel")})
         all.push_back(std::move(each));

@@ -36,7 +36,7 @@ void perform(trial& t, processes& clients, checks& judge)
     // Waits until the server has noticed the connections that ended.
     if (!t.scenario.is_quorum())
         t.world.run_until(t.now() + std::chrono::seconds(2));
-    judge.nobody_listens();
+    judge.nothing_listens();
 }
 
 /// Within a context, Asio reuses the memory of an operation for the next one. Sanitizers need

@@ -169,9 +169,9 @@ std::string script_invariants::after_renewal(words command, const message& said)
     const std::string_view word = command[owner];
     const std::string whose = owner_in(word.substr(0, word.find('/')));
     // Another client may have removed the owner of an entry.
-    const bool entered = word.find('/') != std::string_view::npos &&
-                         model_.data.hget(asked_->name, word) != nullptr;
-    if (!entered && !holds(whose))
+    const bool reentered = word.find('/') != std::string_view::npos &&
+                           model_.data.hget(asked_->name, word) != nullptr;
+    if (!reentered && !holds(whose))
         return "renewed for " + whose + ", which does not have it";
     const std::int64_t left = model_.data.pttl(asked_->name);
     if (left != -1 &&

@@ -37,8 +37,8 @@ BOOST_AUTO_TEST_CASE(patch_replaces_its_text_for_its_own_error_only)
     const redis_store::script& acquire = source_of(known_script::native_acquire);
     const std::string_view text = "left >= 0 and";
     BOOST_TEST(acquire.text.find(text) != std::string_view::npos);
-    BOOST_TEST(with_mutant(acquire, mutant::line_not_left) == acquire.text);
-    BOOST_TEST(with_mutant(acquire, mutant::claim_not_prolonged) != acquire.text);
+    BOOST_TEST(with_mutant(acquire, mutant::queue_not_left) == acquire.text);
+    BOOST_TEST(with_mutant(acquire, mutant::claim_not_extended) != acquire.text);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

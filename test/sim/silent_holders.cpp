@@ -65,7 +65,7 @@ void silent_holders::looked(std::string_view name, const testing::impl::lock_eff
                         trial_.now() > *silent + trial_.server.state().promise_of(name) / 200 + 1ms;
     if (again && last.found_silent)
         trial_.wrong("silent holder: " + n.text + " was to be free " + ms_since(*silent) +
-                     " ms ago, and looks do not free it");
+                     " ms ago, and polls do not free it");
 }
 
 /// With a wrong clock no poll is in time, and no holder is found silent.
@@ -128,9 +128,9 @@ void silent_holders::probe(const name_state& n)
         const look& last = found->second;
         const auto troubled = after(
             std::max(trial_.store_trouble, trial_.client_trouble[each->client]));
-        const auto looks = std::max(last.when + last.next,
-                                    troubled > last.when + pace ? troubled : never);
-        if (trial_.now() > std::max(looks, *silent + last.behind) + at_most)
+        const auto next_poll = std::max(last.when + last.next,
+                                        troubled > last.when + pace ? troubled : never);
+        if (trial_.now() > std::max(next_poll, *silent + last.behind) + at_most)
             trial_.wrong("silent holder: " + n.text + " was to be free " + ms_since(*silent) +
                          " ms ago, and " + each->host->name() + " waits");
     }

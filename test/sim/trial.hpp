@@ -70,7 +70,7 @@ struct actor
     const operation* op = nullptr;
     std::size_t index = 0;
     process* client = nullptr;
-    process* entered_from = nullptr;
+    process* reentered_from = nullptr;
     const lock_options* options = nullptr;
     clock::time_point started{};
     leasehold::lease held;

@@ -187,7 +187,7 @@ struct queue_fixture
     }
 
     lock_table t{1ms};
-    client_id client = t.enter();
+    client_id client = t.join();
     granted_owner granted;
 };
 

@@ -75,8 +75,8 @@ std::future<taken> client_thread::start_try_lock(const std::string& name,
         [&](auto handler) { mutex(*client_, name, options).async_try_lock(std::move(handler)); });
 }
 
-std::future<taken> client_thread::start_enter(const std::string& name, const lock_options& options,
-                                              owner holder)
+std::future<taken> client_thread::start_reenter(const std::string& name,
+                                                const lock_options& options, owner holder)
 {
     return begin<taken>([&](auto handler) {
         mutex(*client_, name, options).with_owner(std::move(holder)).async_lock(std::move(handler));

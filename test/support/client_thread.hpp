@@ -69,8 +69,8 @@ public:
 
     std::future<taken> start_lock(const std::string& name, const lock_options& options);
     std::future<taken> start_try_lock(const std::string& name, const lock_options& options);
-    std::future<taken> start_enter(const std::string& name, const lock_options& options,
-                                   owner holder);
+    std::future<taken> start_reenter(const std::string& name, const lock_options& options,
+                                     owner holder);
     static std::future<error_code> start_release(lease held);
     static std::future<error_code> start_wait_lost(lease& held);
 

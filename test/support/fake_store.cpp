@@ -185,7 +185,7 @@ std::vector<fake_store::release_call> fake_store::releases() const
     return copies(releases_);
 }
 
-std::vector<fake_store::alive_call> fake_store::signs() const
+std::vector<fake_store::alive_call> fake_store::heartbeats() const
 {
     const std::lock_guard lock(mutex_);
     return copies(heartbeats_);
@@ -325,46 +325,47 @@ void fake_store::say_freed(std::size_t index, std::uint64_t receivers)
 
 void fake_store::wakeup(std::string name)
 {
-    tell([name = std::move(name)](store_listener& listener) { listener.on_wakeup(name); });
+    notify([name = std::move(name)](store_listener& listener) { listener.on_wakeup(name); });
 }
 
 void fake_store::listen()
 {
-    tell([](store_listener& listener) { listener.on_listening(0); });
+    notify([](store_listener& listener) { listener.on_listening(0); });
 }
 
 void fake_store::notify_grant(std::string name, std::string owner)
 {
-    tell([name = std::move(name), owner = std::move(owner)](store_listener& listener) {
+    notify([name = std::move(name), owner = std::move(owner)](store_listener& listener) {
         listener.on_grant(name, owner);
     });
 }
 
 void fake_store::remove(std::string name, std::string owner)
 {
-    tell([name = std::move(name), owner = std::move(owner)](store_listener& listener) {
+    notify([name = std::move(name), owner = std::move(owner)](store_listener& listener) {
         listener.on_gone(name, owner);
     });
 }
 
 void fake_store::settle(store_partition partition)
 {
-    tell([partition](store_listener& listener) { listener.on_settled(partition); });
+    notify([partition](store_listener& listener) { listener.on_settled(partition); });
 }
 
 void fake_store::connect(store_partition partition)
 {
-    tell([partition](store_listener& listener) { listener.on_connected(partition); });
+    notify([partition](store_listener& listener) { listener.on_connected(partition); });
 }
 
 void fake_store::disconnect(error_code why, store_partition partition)
 {
-    tell([partition, why](store_listener& listener) { listener.on_disconnected(partition, why); });
+    notify(
+        [partition, why](store_listener& listener) { listener.on_disconnected(partition, why); });
 }
 
 void fake_store::explain(error_code code, diagnostics details, store_partition partition)
 {
-    tell([=](store_listener& listener) { listener.on_error(partition, code, details); });
+    notify([=](store_listener& listener) { listener.on_error(partition, code, details); });
 }
 
 void fake_store::move(std::string name, store_partition to)
@@ -396,7 +397,7 @@ void fake_store::on_context_end() noexcept
     calls<acquire_call, acquire_handler> acquires;
     calls<renew_call, renew_handler> renewals;
     calls<release_call, release_handler> releases;
-    calls<alive_call, heartbeat_handler> signs;
+    calls<alive_call, heartbeat_handler> heartbeats;
     decltype(described_) described;
     drain_handler drain;
     const std::lock_guard lock(mutex_);
@@ -405,7 +406,7 @@ void fake_store::on_context_end() noexcept
     acquires.swap(acquires_);
     renewals.swap(renewals_);
     releases.swap(releases_);
-    signs.swap(heartbeats_);
+    heartbeats.swap(heartbeats_);
     described.swap(described_);
     drain.swap(drain_);
 }
@@ -453,7 +454,7 @@ void fake_store::post(Handler handler, error_code code, Reply reply)
 }
 
 template <class Tell>
-void fake_store::tell(Tell event)
+void fake_store::notify(Tell event)
 {
     const std::lock_guard lock(mutex_);
     if (!strand_)

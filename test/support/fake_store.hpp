@@ -108,7 +108,7 @@ public:
     std::vector<acquire_call> acquires() const;
     std::vector<renew_call> renewals() const;
     std::vector<release_call> releases() const;
-    std::vector<alive_call> signs() const;
+    std::vector<alive_call> heartbeats() const;
     std::vector<std::string> described() const; ///< Holders whose records were requested.
     std::vector<watch_call> watches() const;
     std::set<std::string, std::less<>> watched() const; ///< Names that are watched now.
@@ -202,7 +202,7 @@ private:
     template <class Handler, class Reply>
     void post(Handler handler, error_code code, Reply reply);
     template <class Tell>
-    void tell(Tell event);
+    void notify(Tell event);
 
     mutable std::mutex mutex_;
     asio::any_io_executor strand_;

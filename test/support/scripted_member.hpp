@@ -68,10 +68,10 @@ public:
         std::vector<vote> votes;
         std::vector<release> releases;
         std::vector<renewal_call> renewals;
-        std::vector<handler<quorum::look_answer>> looks;
+        std::vector<handler<quorum::inspect_answer>> inspections;
         std::vector<adoption> adoptions;
         std::vector<seeding> seeds;
-        std::vector<handler<quorum::entered>> entries;
+        std::vector<handler<quorum::reentered>> entries;
         std::vector<store::describe_handler> questions; ///< Requests for the record of a holder.
         client_info own;
         std::string order;                 ///< The order of requests, one letter each: v, r.
@@ -120,13 +120,14 @@ private:
         void close() override
         {
             of_->told = nullptr;
-            asio::post(
-                of_->strand,
-                [votes = std::exchange(of_->votes, {}), releases = std::exchange(of_->releases, {}),
-                 renewals = std::exchange(of_->renewals, {}), looks = std::exchange(of_->looks, {}),
-                 adoptions = std::exchange(of_->adoptions, {}),
-                 seeds = std::exchange(of_->seeds, {}), entries = std::exchange(of_->entries, {}),
-                 questions = std::exchange(of_->questions, {})] {});
+            asio::post(of_->strand, [votes = std::exchange(of_->votes, {}),
+                                     releases = std::exchange(of_->releases, {}),
+                                     renewals = std::exchange(of_->renewals, {}),
+                                     inspections = std::exchange(of_->inspections, {}),
+                                     adoptions = std::exchange(of_->adoptions, {}),
+                                     seeds = std::exchange(of_->seeds, {}),
+                                     entries = std::exchange(of_->entries, {}),
+                                     questions = std::exchange(of_->questions, {})] {});
         }
 
         void async_vote(const quorum::ballot& b, handler<quorum::ballot_reply> done) override
@@ -135,7 +136,7 @@ private:
             of_->votes.push_back({std::string(b.owner), b.first_fence, b.fences, b.epoch,
                                   b.only_ours, std::move(done)});
         }
-        void async_enter(const quorum::reentry&, handler<quorum::entered> done) override
+        void async_reenter(const quorum::reentry&, handler<quorum::reentered> done) override
         {
             of_->entries.push_back(std::move(done));
         }
@@ -155,10 +156,10 @@ private:
             of_->releases.push_back(
                 {std::string(asked.owner), std::string(asked.entry), quiet, std::move(done)});
         }
-        void async_look(std::uint64_t nonce, handler<quorum::look_answer> done) override
+        void async_inspect(std::uint64_t nonce, handler<quorum::inspect_answer> done) override
         {
             of_->nonces.push_back(nonce);
-            of_->looks.push_back(std::move(done));
+            of_->inspections.push_back(std::move(done));
         }
         void async_adopt(std::uint64_t epoch, handler<quorum::adopt_answer> done) override
         {

@@ -85,9 +85,9 @@ std::int64_t holds_of(resp_client& server, const std::string& name)
     if (!is_native())
         return server.integer({"HGET", name, owner});
     const std::string value = value_of(server, name);
-    const bool entered = value.find('e', value.find('|')) != value.npos &&
-                         value.find('|') != value.npos;
-    return entered ? server.integer({"HLEN", entries_key_of(name)}) : 1;
+    const bool reentered = value.find('e', value.find('|')) != value.npos &&
+                           value.find('|') != value.npos;
+    return reentered ? server.integer({"HLEN", entries_key_of(name)}) : 1;
 }
 
 std::int64_t waiters_of(resp_client& server, const std::string& name)

@@ -90,8 +90,8 @@ private:
 
     struct frame
     {
-        explicit frame(const void* entered) noexcept
-            : executor(entered), below(std::exchange(top(), this))
+        explicit frame(const void* reentered) noexcept
+            : executor(reentered), below(std::exchange(top(), this))
         {}
         ~frame() { top() = below; }
         frame(const frame&) = delete;

@@ -16,14 +16,14 @@ std::vector<std::string> unprivileged(const std::filesystem::path& directory,
 {
     std::vector<std::string> result{"env", "-C", directory.string()};
     if (::geteuid() == 0) {
-        const passwd* const nobody = ::getpwnam("nobody");
-        if (nobody == nullptr)
+        const passwd* const user = ::getpwnam("nobody");
+        if (user == nullptr)
             throw std::runtime_error("there is no user \"nobody\"");
-        if (::chown(directory.c_str(), nobody->pw_uid, nobody->pw_gid) != 0)
+        if (::chown(directory.c_str(), user->pw_uid, user->pw_gid) != 0)
             throw std::system_error(errno, std::generic_category(), directory.string());
         // A change of the user removes the signal for the end of the parent, so it is set again.
-        result.insert(result.end(), {"setpriv", "--reuid=" + std::to_string(nobody->pw_uid),
-                                     "--regid=" + std::to_string(nobody->pw_gid), "--clear-groups",
+        result.insert(result.end(), {"setpriv", "--reuid=" + std::to_string(user->pw_uid),
+                                     "--regid=" + std::to_string(user->pw_gid), "--clear-groups",
                                      "--pdeathsig=KILL"});
     }
     result.insert(result.end(), command.begin(), command.end());

@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(clock_that_steps_between_two_readings_is_a_problem)
         const redis_config where(server.unix_url());
         server_facts facts = examine(connection, where, {}, "orders:1");
         clock.advance(step);
-        facts.clock.push_back(look_at_clock(connection));
+        facts.clock.push_back(read_clock(connection));
         findings found;
         judge_server(facts, where, 1h, found);
         BOOST_TEST_REQUIRE(found.size() == (step == 0ms ? 0u : 1u));

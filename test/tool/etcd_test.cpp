@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(lock_of_another_library_is_listed_and_broken)
                     {{"ETCDCTL_API", "3"}});
     const std::string key = etcdctl.read_line().value();
     const ran json = run({"ls", "--json"});
-    BOOST_TEST(json.has("[{\"name\":\"stock\",\"layout\":\"foreign\""), json.text());
+    BOOST_TEST(json.has("[{\"name\":\"stock\",\"layout\":\"external\""), json.text());
     const std::string owner = key.substr(key.rfind('/') + 1);
     const ran broken = run({"break", "stock", "--owner", owner});
     BOOST_TEST(broken.code == 0, broken.said);

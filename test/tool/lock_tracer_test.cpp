@@ -33,7 +33,7 @@ lock_state held_by(const std::string& owner, std::optional<std::chrono::millisec
     lock.fence_at_most = 42;
     lock.waiters = queue.size();
     for (const std::string& each : queue)
-        lock.line.push_back({.owner = each, .client = each.substr(0, 8)});
+        lock.queue.push_back({.owner = each, .client = each.substr(0, 8)});
     return lock;
 }
 
@@ -181,10 +181,10 @@ BOOST_AUTO_TEST_CASE(presence_of_a_waiter_is_reported_when_it_changes)
 {
     lock_state lock = held_by(one, std::nullopt, {two});
     take(0ms, lock);
-    lock.line[0].there = false;
+    lock.queue[0].present = false;
     BOOST_TEST(take(50ms, lock) == "absent stock by 91d2a0be, position 1");
     BOOST_TEST(take(100ms, lock) == "");
-    lock.line[0].there = true;
+    lock.queue[0].present = true;
     BOOST_TEST(take(150ms, lock) == "present stock by 91d2a0be, position 1");
 }
 
@@ -231,13 +231,13 @@ BOOST_AUTO_TEST_CASE(event_is_an_object_of_json)
                "\"event\":\"queued\",\"name\":\"stock\",\"waiter\":{\"owner\":\"" +
                    std::string(two) +
                    "\",\"client\":\"91d2a0be\",\"program\":null,\"host\":null,\"pid\":null,"
-                   "\"since\":null,\"version\":null,\"there\":true},\"position\":1}");
+                   "\"since\":null,\"version\":null,\"present\":true},\"position\":1}");
     take(100ms, held_by(two, 15s));
     const std::string passed = tool::json_of(events.at(0));
     for (const std::string part :
          {"\"event\":\"passed\"", "\"before\":{", "\"held_ms\":100", "\"waited_ms\":50"})
         BOOST_TEST((passed.find(part) != std::string::npos), passed << " has no " << part);
-    BOOST_TEST((passed.find("\"line\"") == std::string::npos));
+    BOOST_TEST((passed.find("\"queue\"") == std::string::npos));
     fail(150ms);
     BOOST_TEST((tool::json_of(events.at(0)).find("\"reason\":\"no reply\"") != std::string::npos));
 }

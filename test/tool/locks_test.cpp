@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(inspect_shows_a_lock_with_its_queue)
     BOOST_TEST(shown.has(held.share_owner().id()));
     BOOST_TEST(shown.has("waiters     1\n"));
     BOOST_TEST(shown.has("  1         "));
-    BOOST_TEST(run({"inspect", "--json", "stock"}).has("\"there\":true"));
+    BOOST_TEST(run({"inspect", "--json", "stock"}).has("\"present\":true"));
     BOOST_TEST(!one.release(std::move(held)));
     BOOST_TEST(!get(waiting).code);
 }
@@ -227,9 +227,9 @@ BOOST_AUTO_TEST_CASE(break_removes_all_reentrant_acquisitions)
     const lease held = take(one, "stock");
     std::vector<lease> entries;
     for (int i = 0; i < 3; ++i) {
-        taken entered = get(one.start_enter("stock", long_lease(), held.share_owner()));
-        BOOST_TEST_REQUIRE(!entered.code, entered.code.message());
-        entries.push_back(std::move(entered.held));
+        taken reentered = get(one.start_reenter("stock", long_lease(), held.share_owner()));
+        BOOST_TEST_REQUIRE(!reentered.code, reentered.code.message());
+        entries.push_back(std::move(reentered.held));
     }
     BOOST_TEST(run({"inspect", "stock"}).has("held        4 times by its owner"));
     const ran done = run({"break", "--json", "stock", "--owner", held.share_owner().id()});
@@ -489,8 +489,8 @@ BOOST_AUTO_TEST_CASE(locks_behind_sentinels_are_listed_and_broken)
                              sentinel.url());
         BOOST_TEST(done.code == 0);
     }
-    const ran nobody = run({"ls"}, "redis+sentinel://127.0.0.1:1/nobody");
-    BOOST_TEST(nobody.code == 77);
+    const ran unreachable = run({"ls"}, "redis+sentinel://127.0.0.1:1/nobody");
+    BOOST_TEST(unreachable.code == 77);
     const std::string other = sentinel.url().substr(0, sentinel.url().rfind('/')) + "/nobody";
     BOOST_TEST(run({"ls"}, other).code == 77);
 }
@@ -564,17 +564,17 @@ BOOST_AUTO_TEST_CASE(quorum_member_counts_if_its_lock_is_released_meanwhile,
     };
     const resp_value others_left{.type = resp_value::kind::list,
                                  .items = {{.type = resp_value::kind::number, .number = 2}}};
-    int looks = 0;
+    int reads = 0;
     leasehold::tool::break_result result;
     const bool was_held = leasehold::tool::break_member(
         [&](const leasehold::tool::command_words& asked) {
             if (asked[0] == "GET")
-                return looks++ == 0 ? text(value) : resp_value();
+                return reads++ == 0 ? text(value) : resp_value();
             return asked[0] == "EVAL" ? others_left : resp_value();
         },
         {}, "stock", value.substr(4), result);
     BOOST_TEST(was_held);
-    BOOST_TEST(looks == 2);
+    BOOST_TEST(reads == 2);
     BOOST_TEST(!leasehold::tool::break_member(
         [](const leasehold::tool::command_words&) { return resp_value(); }, {}, "stock",
         value.substr(4), result));
@@ -608,13 +608,13 @@ BOOST_AUTO_TEST_CASE(lock_found_after_an_incomplete_listing_is_held_not_taken)
     leasehold::tool::lock_state lock;
     lock.name = "stock";
     lock.owner = "owner";
-    BOOST_TEST(changes.look({}, false).empty());
-    const auto first = changes.look({&lock, 1}, true);
+    BOOST_TEST(changes.update({}, false).empty());
+    const auto first = changes.update({&lock, 1}, true);
     BOOST_TEST_REQUIRE(first.size() == 1u);
     BOOST_TEST((first.front().what == lock_change::kind::held));
-    BOOST_TEST(changes.look({}, false).empty()); // the lock may still exist
-    BOOST_TEST((changes.look({}, true).at(0).what == lock_change::kind::freed));
-    BOOST_TEST((changes.look({&lock, 1}, true).at(0).what == lock_change::kind::taken));
+    BOOST_TEST(changes.update({}, false).empty()); // the lock may still exist
+    BOOST_TEST((changes.update({}, true).at(0).what == lock_change::kind::freed));
+    BOOST_TEST((changes.update({&lock, 1}, true).at(0).what == lock_change::kind::taken));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(lock_is_inspected_and_broken)
     const ran shown = run({"inspect", "stock"});
     BOOST_TEST(shown.has(owner));
     BOOST_TEST(shown.has("waiters     1\n"), shown.text());
-    BOOST_TEST(run({"inspect", "--json", "stock"}).has("\"there\":true"));
+    BOOST_TEST(run({"inspect", "--json", "stock"}).has("\"present\":true"));
 
     BOOST_TEST(run({"break", "stock", "--owner", owner + "0"}).code == 75);
     const ran broken = run({"break", "stock", "--owner", owner});
@@ -128,9 +128,9 @@ BOOST_AUTO_TEST_CASE(watch_reports_changes)
     const auto one = client();
     const auto watching = start({"watch", "--every", "20ms"}, url);
     lease held = take(*one, "stock");
-    const auto held_line = watching->read_line(20s);
-    BOOST_TEST_REQUIRE(held_line.has_value());
-    BOOST_TEST((held_line->find("stock by " + one->locks().id()) != std::string::npos));
+    const auto held_queue = watching->read_line(20s);
+    BOOST_TEST_REQUIRE(held_queue.has_value());
+    BOOST_TEST((held_queue->find("stock by " + one->locks().id()) != std::string::npos));
     BOOST_TEST(!one->release(std::move(held)));
     const auto freed = watching->read_line(20s);
     BOOST_TEST_REQUIRE(freed.has_value());

@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(inspect_shows_a_lock_with_its_queue)
     BOOST_TEST(shown.has(name));
     BOOST_TEST(shown.has(held.share_owner().id()));
     BOOST_TEST(shown.has("waiters     1\n"));
-    BOOST_TEST(run({"inspect", "--json", name}).has("\"there\":true"));
+    BOOST_TEST(run({"inspect", "--json", name}).has("\"present\":true"));
     BOOST_TEST(!one->release(std::move(held)));
     BOOST_TEST(!get(waiting).code);
 }
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(reentrant_lock_is_broken_in_one_step)
     const auto one = client();
     lease held = take(*one, "stock");
     const owner holder = held.share_owner();
-    taken again = get(one->start_enter("stock", long_lease(), holder));
+    taken again = get(one->start_reenter("stock", long_lease(), holder));
     BOOST_TEST_REQUIRE(!again.code);
     BOOST_TEST(run({"inspect", "stock"}).has("held        2 times"));
     const ran broken = run({"break", "stock", "--owner", holder.id()});
@@ -205,9 +205,9 @@ BOOST_AUTO_TEST_CASE(watch_reports_changes_and_an_unreachable_server)
     const auto one = client();
     const auto watching = start({"watch", "--every", "20ms"}, url);
     lease held = take(*one, "stock");
-    const auto held_line = watching->read_line(20s);
-    BOOST_TEST_REQUIRE(held_line.has_value());
-    BOOST_TEST((held_line->find("stock by " + one->locks().id()) != std::string::npos));
+    const auto held_queue = watching->read_line(20s);
+    BOOST_TEST_REQUIRE(held_queue.has_value());
+    BOOST_TEST((held_queue->find("stock by " + one->locks().id()) != std::string::npos));
     BOOST_TEST(!one->release(std::move(held)));
     const auto freed = watching->read_line(20s);
     BOOST_TEST_REQUIRE(freed.has_value());

@@ -45,7 +45,7 @@ words rights_behind(const std::string& text)
     return found;
 }
 
-words looking()
+words reading()
 {
     return rights_behind(is_native() ? "\nACL SETUSER leasehold_looks "
                                      : "\nACL SETUSER leasehold_and_redisson_looks ");
@@ -102,7 +102,7 @@ public:
         waiter_ = std::make_unique<client_thread>(settings);
         lease_ = take(*holder_, "orders:1");
         owner_ = lease_.share_owner().id();
-        taken again = get(holder_->start_enter("orders:1", long_lease(), lease_.share_owner()));
+        taken again = get(holder_->start_reenter("orders:1", long_lease(), lease_.share_owner()));
         BOOST_TEST_REQUIRE(!again.code, again.code.message());
         entry_ = std::move(again.held);
         next_ = waiter_->start_lock("orders:1", long_lease());
@@ -150,7 +150,7 @@ struct fixture : tool_runs
     }
 
     /// Runs all commands that change nothing. True: nothing was missing in their output.
-    bool looks(const std::string& url)
+    bool reads(const std::string& url)
     {
         const auto watching = start({"watch", "--every", "10ms", "orders:*"}, url);
         const bool seen = watching->read_line(60s).has_value();
@@ -174,16 +174,16 @@ struct fixture : tool_runs
 
     /// With all rights, the output is complete. Without any one of them it is not, and the command
     /// reports this.
-    void check_looking(const servers_of_test& servers, const std::string& url, const words& rights)
+    void check_reading(const servers_of_test& servers, const std::string& url, const words& rights)
     {
         make_user(servers, rights);
-        BOOST_TEST(looks(as_person(url)));
+        BOOST_TEST(reads(as_person(url)));
         BOOST_TEST(!refused(servers));
         for (const std::string& right : rights) {
             if (right == "+asking") // needed only while slots move
                 continue;
             make_user(servers, without(rights, right));
-            BOOST_TEST(!looks(as_person(url)), right);
+            BOOST_TEST(!reads(as_person(url)), right);
         }
     }
 };
@@ -196,12 +196,12 @@ BOOST_AUTO_TEST_CASE(documented_rights_to_read_are_enough_and_needed)
 {
     redis_server server({}, {.tcp = true});
     const held_lock lock(server);
-    check_looking({&server}, server.tcp_url(), looking());
+    check_reading({&server}, server.tcp_url(), reading());
 }
 
 BOOST_AUTO_TEST_CASE(documented_rights_to_break_are_enough_and_needed)
 {
-    const words rights = looking() + breaking();
+    const words rights = reading() + breaking();
     for (const std::string& right : words{""} + breaking()) {
         // Only some of the releases that grant the lock to the next owner use this channel.
         if (right.starts_with("&redisson_lock__channel:"))
@@ -219,14 +219,14 @@ BOOST_AUTO_TEST_CASE(refused_command_is_not_reported_as_no_lock)
     redis_server server({}, {.tcp = true});
     const held_lock lock(server);
     const std::string url = as_person(server.tcp_url());
-    make_user({&server}, without(looking(), is_native() ? "+getrange" : "+hscan"));
+    make_user({&server}, without(reading(), is_native() ? "+getrange" : "+hscan"));
     for (const words& arguments : {words{"ls"}, words{"inspect", "orders:1"},
                                    words{"break", "orders:1", "--owner", lock.owner()}}) {
         const ran done = run(arguments, url);
         BOOST_TEST(done.code == 77);
         BOOST_TEST(done.says("is rejected: NOPERM"));
     }
-    make_user({&server}, without(looking(), "+pttl"));
+    make_user({&server}, without(reading(), "+pttl"));
     BOOST_TEST(run({"ls"}, url).code == 77);
     BOOST_TEST(said().find("PTTL is rejected") != std::string::npos);
 }
@@ -240,10 +240,10 @@ BOOST_AUTO_TEST_CASE(documented_rights_suffice_in_a_cluster)
     redis_config settings(cluster.url());
     settings.layout = tested_layout();
     held_lock lock(settings);
-    words rights = looking() + rights_behind("In a cluster, on each node, also these; there");
+    words rights = reading() + rights_behind("In a cluster, on each node, also these; there");
     std::replace(rights.begin(), rights.end(), std::string("+pubsub|numsub"),
                  std::string("+pubsub|shardnumsub"));
-    check_looking(nodes, cluster.url(), rights);
+    check_reading(nodes, cluster.url(), rights);
     make_user(nodes, rights + without(breaking(), "+publish") + words{"+spublish"});
     BOOST_TEST(breaks(as_person(cluster.url()), lock));
     BOOST_TEST(!refused(nodes));
@@ -258,7 +258,7 @@ boost::test_tools::assertion_result in_the_layout_native(boost::unit_test::test_
 BOOST_AUTO_TEST_CASE(documented_rights_suffice_at_quorum_members,
                      *boost::unit_test::precondition(in_the_layout_native))
 {
-    const words looking_there = rights_behind("to look and to break");
+    const words reading_there = rights_behind("to look and to break");
     const words breaking_there = rights_behind(
         "\nACL SETUSER leasehold_looks ~orders:* ~leasehold:quorum");
     for (const std::string& right : words{""} + breaking_there) {
@@ -268,8 +268,8 @@ BOOST_AUTO_TEST_CASE(documented_rights_suffice_at_quorum_members,
             all.push_back(&members[i]);
         held_lock lock(members.settings());
         if (right.empty())
-            check_looking(all, members.url(), looking_there);
-        make_user(all, without(looking_there + breaking_there, right));
+            check_reading(all, members.url(), reading_there);
+        make_user(all, without(reading_there + breaking_there, right));
         const bool done = breaks(as_person(members.url()), lock) && !refused(all);
         BOOST_TEST(done == right.empty(), right);
     }

@@ -733,13 +733,13 @@ struct other_user : fixture
     }
 
     /// `leasehold run` as a user that may not signal the processes of root.
-    std::unique_ptr<process> start_as_nobody(const words& arguments)
+    std::unique_ptr<process> start_unprivileged(const words& arguments)
     {
         return std::make_unique<process>(words{"/bin/sh", "-c", "exec \"$@\" 2>" + messages, "sh",
                                                "setpriv", "--reuid=65534", "--regid=65534",
                                                "--clear-groups", own_tool, "run"} +
                                              arguments,
-                                         environment_t{{"LEASEHOLD_URL", foreign.tcp_url()}});
+                                         environment_t{{"LEASEHOLD_URL", other_users.tcp_url()}});
     }
 
     /// Starts a process of root in the background, and prints its id.
@@ -748,16 +748,16 @@ struct other_user : fixture
         return as_root + " --reuid=0 sh -c 'trap \"\" TERM; echo $$; exec sleep 1000' & ";
     }
 
-    redis_server foreign{{}, {.tcp = true}};
+    redis_server other_users{{}, {.tcp = true}};
 };
 
 BOOST_FIXTURE_TEST_CASE(process_of_another_user_that_outlives_the_lock_is_reported, other_user,
                         *boost::unit_test::precondition(is_root))
 {
-    const auto running = start_as_nobody(
+    const auto running = start_unprivileged(
         {"--lease", "2s", "stock", "--", "sh", "-c", roots_sleep() + "wait"});
     const pid_t root = read_pid(*running);
-    foreign.connect().done({"SET", "stock", "another"});
+    other_users.connect().done({"SET", "stock", "another"});
     wait_until_said("leasehold: process " + std::to_string(root) +
                     " belongs to user 'root' and cannot be signalled");
     BOOST_TEST(running->wait(5s).code == 78);
@@ -770,17 +770,17 @@ BOOST_FIXTURE_TEST_CASE(process_of_another_user_that_outlives_the_lock_is_report
 BOOST_FIXTURE_TEST_CASE(lock_is_held_while_a_process_of_another_user_runs, other_user,
                         *boost::unit_test::precondition(is_root))
 {
-    const auto running = start_as_nobody(
+    const auto running = start_unprivileged(
         {"--lease", "2s", "stock", "--", "sh", "-c", roots_sleep() + "read done; exit 5"});
     const pid_t root = read_pid(*running);
     running->write_line("");
     wait_until_said("leasehold: process " + std::to_string(root) + " belongs to user 'root'");
     BOOST_TEST(running->running());
-    BOOST_TEST(foreign.connect().integer({"EXISTS", "stock"}) == 1);
+    BOOST_TEST(other_users.connect().integer({"EXISTS", "stock"}) == 1);
     ::kill(root, SIGKILL);
     BOOST_TEST(running->wait(5s).code == 5);
     BOOST_TEST(said().find("left behind") == std::string::npos, said());
-    BOOST_TEST(foreign.connect().integer({"EXISTS", "stock"}) == 0);
+    BOOST_TEST(other_users.connect().integer({"EXISTS", "stock"}) == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

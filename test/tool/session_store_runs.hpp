@@ -75,8 +75,8 @@ struct session_store_runs : tool_runs
 
     void check_unreachable_server(const std::string& scheme)
     {
-        const reserved_port nobody;
-        const std::string at = "127.0.0.1:" + std::to_string(nobody.number());
+        const reserved_port unused;
+        const std::string at = "127.0.0.1:" + std::to_string(unused.number());
         url = scheme + "://" + at + "?timeout=200";
         const ran listed = run({"ls"});
         BOOST_TEST(listed.code != 0);

@@ -39,7 +39,7 @@ struct two_tenants
 
     client_thread app, second, other;
     lease ours = take(app, "stock"), mine = take(app, "a:1");
-    lease theirs = take(other, "stock"), foreign = take(other, "b:1");
+    lease theirs = take(other, "stock"), outside = take(other, "b:1");
 };
 
 struct fixture : tool_runs

@@ -46,7 +46,7 @@ struct redis_fixture
 
     /// Acquires the lock like another library.
     void external_lock(const std::string& name, milliseconds time,
-                       const std::string& owner = "somebody:1");
+                       const std::string& owner = "another:1");
 
     /// Runs an endless script over `by`, and returns when the server reports BUSY. SCRIPT KILL ends
     /// it.

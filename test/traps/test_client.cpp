@@ -121,7 +121,7 @@ lease test_client::take(const std::string& name, const lock_options& how)
     return std::move(op.lease());
 }
 
-lease test_client::enter(const std::string& name, const lock_options& how, const owner& holder)
+lease test_client::reenter(const std::string& name, const lock_options& how, const owner& holder)
 {
     const started op = lock(name, how, holder);
     test::run_until(context, op);

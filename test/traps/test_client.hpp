@@ -67,8 +67,8 @@ public:
 
     /// Runs the context until the lease is acquired. Throws if it is not.
     [[nodiscard]] lease take(const std::string& name, const lock_options& how);
-    [[nodiscard]] lease enter(const std::string& name, const lock_options& how,
-                              const owner& holder);
+    [[nodiscard]] lease reenter(const std::string& name, const lock_options& how,
+                                const owner& holder);
 
     started release(lease& held);
     error_code released(lease& held); ///< Runs the context until completion.

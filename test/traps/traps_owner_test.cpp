@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(O2_renewal_does_not_extend_a_lock_of_another_owner)
     BOOST_TEST(lost.code() == error_code(errc::lost));
     BOOST_TEST(!held.valid());
     BOOST_TEST(a.count(kind::renewed) == 0u);
-    BOOST_TEST((s.fields("lock") == std::map<std::string, std::string>{{"somebody:1", "1"}}));
+    BOOST_TEST((s.fields("lock") == std::map<std::string, std::string>{{"another:1", "1"}}));
     BOOST_TEST(s.left("lock") > 20'000); // neither extended nor shortened
     BOOST_TEST(a.released(held) == error_code(errc::lost));
     BOOST_TEST(s.fields("lock").size() == 1u);
@@ -198,10 +198,10 @@ BOOST_AUTO_TEST_CASE(O6_reentrant_acquisition_before_the_loss_is_detected_fails)
     BOOST_TEST(!s.exists("lock"));
 
     s.external_lock("lock", 60s);
-    const started foreign = a.lock("lock", leased(long_time), who);
-    run_until(s.context, foreign);
-    BOOST_TEST(foreign.code() == error_code(errc::lost));
-    BOOST_TEST((s.fields("lock") == std::map<std::string, std::string>{{"somebody:1", "1"}}));
+    const started stale = a.lock("lock", leased(long_time), who);
+    run_until(s.context, stale);
+    BOOST_TEST(stale.code() == error_code(errc::lost));
+    BOOST_TEST((s.fields("lock") == std::map<std::string, std::string>{{"another:1", "1"}}));
 }
 
 BOOST_AUTO_TEST_CASE(O7_lock_acquired_three_times_is_free_after_three_releases)
@@ -212,8 +212,8 @@ BOOST_AUTO_TEST_CASE(O7_lock_acquired_three_times_is_free_after_three_releases)
     std::deque<lease> in;
     in.push_back(a.take("lock", leased(900ms)));
     const owner who = in.front().share_owner();
-    in.push_back(a.enter("lock", leased(900ms), who));
-    in.push_back(a.enter("lock", leased(900ms), who));
+    in.push_back(a.reenter("lock", leased(900ms), who));
+    in.push_back(a.reenter("lock", leased(900ms), who));
     BOOST_TEST(s.fields("lock").at(who.id()) == "3");
     for (const lease& each : in)
         BOOST_TEST(each.fence() == who.fence());
@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(owner_can_be_passed_to_another_process_as_text)
     test_client c(s.context, s.direct());
     lease first = a.take("lock", leased(long_time));
     const std::string text = first.share_owner().to_string();
-    lease second = b.enter("lock", leased(long_time), owner::from_string(text));
+    lease second = b.reenter("lock", leased(long_time), owner::from_string(text));
     BOOST_TEST(second.fence() == first.fence());
     BOOST_TEST((second.share_owner() == first.share_owner()));
     BOOST_TEST(a.released(first) == success);
@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_of_another_process_keeps_the_lock)
         test_client a(mortal, s.direct());
         const lease first = a.take("lock", leased(600ms));
         text = first.share_owner().to_string();
-        second = b.enter("lock", leased(600ms), owner::from_string(text));
+        second = b.reenter("lock", leased(600ms), owner::from_string(text));
         // The context ends with the lease: no further request is sent, as if the process had been
         // killed.
         mortal.stop();
@@ -301,11 +301,11 @@ BOOST_AUTO_TEST_CASE(R6_reentrant_acquisition_neither_shortens_nor_adds_to_the_t
     test_client a(s.context, s.direct());
     lease first = a.take("lock", leased(20s));
     const owner who = first.share_owner();
-    lease shorter = a.enter("lock", leased(1s), who);
+    lease shorter = a.reenter("lock", leased(1s), who);
     BOOST_TEST(s.left("lock") > 10'000);
     std::deque<lease> more;
     for (int i = 0; i < 8; ++i) {
-        more.push_back(a.enter("lock", leased(20s), who));
+        more.push_back(a.reenter("lock", leased(20s), who));
         BOOST_TEST(s.left("lock") <= 20'000);
     }
     // The lease with the short time renews without shortening the TTL.

@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(R8_every_operation_can_be_called_in_the_handler_of_a_loss)
     test_client a(s.context, s.direct());
     lease held = a.take("lock", leased(1500ms));
     started released;
-    started entered;
+    started reentered;
     started again;
     bool reported = false;
     held.async_wait_lost([&](error_code code) {
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(R8_every_operation_can_be_called_in_the_handler_of_a_loss)
         BOOST_TEST(held.fence() > 0u);
         BOOST_TEST(a.stats().held == 0u);
         const owner shared = held.share_owner();
-        entered = a.lock("lock", leased(long_time), shared);
+        reentered = a.lock("lock", leased(long_time), shared);
         released = a.release(held);
         again = a.lock("lock", leased(long_time));
         reported = true;
@@ -285,8 +285,8 @@ BOOST_AUTO_TEST_CASE(R8_every_operation_can_be_called_in_the_handler_of_a_loss)
     run_until(s.context, [&] { return reported; }, ample);
     run_until(s.context, released);
     BOOST_TEST(released.code() == error_code(errc::lost));
-    run_until(s.context, entered);
-    BOOST_TEST(entered.code() == error_code(errc::lost));
+    run_until(s.context, reentered);
+    BOOST_TEST(reentered.code() == error_code(errc::lost));
     run_until(s.context, again);
     BOOST_TEST(again.lease().valid());
 }

@@ -454,7 +454,7 @@ BOOST_AUTO_TEST_CASE(P3_shutdown_ends_waiters_and_releases_leases)
     BOOST_TEST(next.lease().valid());
     BOOST_TEST(b.released(next.lease()) == success);
     BOOST_TEST(s.raw.strings({"KEYS", "lock*"}).empty());
-    BOOST_TEST(s.fields("foreign").at("somebody:1") == "1");
+    BOOST_TEST(s.fields("foreign").at("another:1") == "1");
 
     // After the shutdown.
     const started late = a.lock("lock0", leased(long_time));
@@ -476,8 +476,8 @@ BOOST_AUTO_TEST_CASE(P3_shutdown_releases_every_reentrant_acquisition)
     test_client a(s.context, s.direct());
     test_client b(s.context, s.direct());
     const lease first = a.take("lock", leased(long_time));
-    const lease second = a.enter("lock", leased(long_time), first.share_owner());
-    const lease guest = b.enter("lock", leased(long_time), first.share_owner());
+    const lease second = a.reenter("lock", leased(long_time), first.share_owner());
+    const lease guest = b.reenter("lock", leased(long_time), first.share_owner());
     const started stopped = a.shut_down();
     run_until(s.context, stopped);
     BOOST_TEST(stopped.code() == success);

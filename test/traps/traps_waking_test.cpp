@@ -23,7 +23,7 @@ namespace {
 
 /// The number of polls of a client before its notification: the first, the one that enters the
 /// queue, and the one after its subscription.
-std::size_t looks()
+std::size_t polls()
 {
     return 3;
 }
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(W3_waiter_acquires_an_expired_lock_without_a_message)
     BOOST_TEST(!waiter.done());
     run_until(s.context, waiter);
     BOOST_TEST(waiter.lease().valid());
-    BOOST_TEST(s.fields("lock").count("somebody:1") == 0u);
+    BOOST_TEST(s.fields("lock").count("another:1") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(W3_waiter_acquires_a_deleted_key_without_a_ttl)
@@ -92,9 +92,9 @@ BOOST_AUTO_TEST_CASE(W3_waiter_acquires_a_deleted_key_without_a_ttl)
     redis_fixture s;
     test_client b(s.context, s.direct());
     if (tested_layout() == redis_config::key_layout::native)
-        s.raw.done({"SET", "lock", "somebody:1"});
+        s.raw.done({"SET", "lock", "another:1"});
     else
-        s.raw.done({"HSET", "lock", "somebody:1", "1"});
+        s.raw.done({"HSET", "lock", "another:1", "1"});
     lock_options how = leased(long_time);
     how.backoff_ceiling = 100ms;
     const started waiter = b.lock("lock", how);
@@ -112,7 +112,7 @@ BOOST_FIXTURE_TEST_CASE(W3_waiter_acquires_after_flushall, one_holds)
     lock_options how = leased(long_time);
     how.backoff_ceiling = 100ms;
     const started waiter = b.lock("lock", how);
-    b.await_count(kind::waiting, looks());
+    b.await_count(kind::waiting, polls());
     s.raw.done({"FLUSHALL"});
     run_until(s.context, waiter);
     BOOST_TEST(waiter.lease().valid());
@@ -144,7 +144,7 @@ BOOST_FIXTURE_TEST_CASE(W4_release_during_a_lost_subscription_wakes_the_waiter,
     BOOST_TEST(b.released(waiter.lease()) == success);
     run_until(s.context, next);
     const started last = b.lock("lock", patient(long_time));
-    b.await_count(kind::waiting, looks());
+    b.await_count(kind::waiting, polls());
     BOOST_TEST(a.released(next.lease()) == success);
     run_until(s.context, last);
     BOOST_TEST(last.lease().valid());
@@ -155,7 +155,7 @@ BOOST_FIXTURE_TEST_CASE(W8_wake_up_of_a_cancelled_waiter_serves_the_next_of_its_
     const started first = b.lock("lock", patient(long_time));
     const started second = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
-    b.await_count(kind::waiting, looks()); // it has polled again after the subscription
+    b.await_count(kind::waiting, polls()); // it has polled again after the subscription
     const auto sent = b.stats().acquires_sent;
     const started released = a.release(held);
     // Woken up for the first waiter.
@@ -180,8 +180,8 @@ BOOST_AUTO_TEST_CASE(W8_wake_up_of_a_cancelled_waiter_serves_another_client)
     const started first = b.lock("lock", patient(long_time));
     const started second = c.lock("lock", patient(long_time));
     s.await_watchers("lock", 2);
-    b.await_count(kind::waiting, looks());
-    c.await_count(kind::waiting, looks());
+    b.await_count(kind::waiting, polls());
+    c.await_count(kind::waiting, polls());
 
     const auto sent = b.stats().acquires_sent;
     proxy_c.stall_requests(); // b is faster
@@ -240,12 +240,12 @@ BOOST_AUTO_TEST_CASE(P1_commands_per_handoff_are_bounded)
     }
     s.await_watchers("lock", clients);
     for (test_client& each : others)
-        each.await_count(kind::waiting, looks());
+        each.await_count(kind::waiting, polls());
 
     std::uint64_t before = 0;
     for (test_client& each : others)
         before += each.stats().acquires_sent;
-    BOOST_TEST(before == looks() * clients);
+    BOOST_TEST(before == polls() * clients);
     BOOST_TEST(a.released(held) == success);
     for (std::size_t served = 0; served < clients; ++served) {
         std::size_t who = clients;
@@ -310,7 +310,7 @@ BOOST_FIXTURE_TEST_CASE(release_wakes_a_remote_waiter_within_a_round_trip, one_h
     const auto fence = held.fence();
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
-    b.await_count(kind::waiting, looks());
+    b.await_count(kind::waiting, polls());
     const auto sent = b.stats().acquires_sent;
     BOOST_TEST(a.released(held) == success);
     run_until(s.context, waiter);
@@ -330,7 +330,7 @@ BOOST_AUTO_TEST_CASE(redisson_clients_wake_and_are_woken,
     s.external_lock("lock", long_time, "3b5c8f5e-0000-4000-8000-000000000000:42");
     const started waiter = a.lock("lock", patient(long_time));
     s.eventually([&] { return s.raw.subscribers(channel_of("lock")) == 2; });
-    a.await_count(kind::waiting, looks());
+    a.await_count(kind::waiting, polls());
     s.raw.done({"DEL", "lock"});
     s.raw.done({"PUBLISH", channel_of("lock"), "0"});
     run_until(s.context, waiter);
@@ -397,9 +397,9 @@ BOOST_AUTO_TEST_CASE(external_client_gets_one_turn_and_not_the_next,
     test_client b(s.context, s.direct());
     const std::string external_owner = "3b5c8f5e-0000-4000-8000-000000000000:42";
     const std::string before = "3b5c8f5e-0000-8000-8000-000000000000:1"; // uses the queue
-    lock_options looks_often = patient(long_time);
-    looks_often.backoff_floor = lock_options().backoff_floor;
-    looks_often.backoff_ceiling = lock_options().backoff_ceiling;
+    lock_options polls_often = patient(long_time);
+    polls_often.backoff_floor = lock_options().backoff_floor;
+    polls_often.backoff_ceiling = lock_options().backoff_ceiling;
     const auto server_us = [&] {
         const auto time = s.raw.strings({"TIME"});
         return std::stoll(time.at(0)) * 1'000'000 + std::stoll(time.at(1));
@@ -407,7 +407,7 @@ BOOST_AUTO_TEST_CASE(external_client_gets_one_turn_and_not_the_next,
     std::int64_t left = 0;
     for (int i = 0; i < 20 && left <= 0; ++i) { // until the machine was fast enough
         s.external_lock("lock", long_time, before);
-        const started waiter = b.lock("lock", looks_often);
+        const started waiter = b.lock("lock", polls_often);
         s.await_watchers("lock");
         const resp_value open = s.raw.command(
             {"EVAL", std::string(redis_store::of_queue().leave.text), "4", "lock",
@@ -437,12 +437,12 @@ BOOST_FIXTURE_TEST_CASE(unexpected_messages_grant_nothing, one_holds)
 {
     const started waiter = b.lock("lock", patient(long_time));
     s.await_watchers("lock");
-    b.await_count(kind::waiting, looks());
+    b.await_count(kind::waiting, polls());
     for (const char* text : {"1", "0", "0", "", "not a number", "-99999999999999999999"})
         s.raw.done({"PUBLISH", channel_of("lock"), text});
     BOOST_TEST(!waiter.done());
     BOOST_TEST(held.valid());
-    BOOST_TEST(b.stats().acquires_sent <= looks() + 6u);
+    BOOST_TEST(b.stats().acquires_sent <= polls() + 6u);
     BOOST_TEST(a.released(held) == success);
     run_until(s.context, waiter);
     BOOST_TEST(waiter.lease().valid());
@@ -495,7 +495,7 @@ BOOST_AUTO_TEST_CASE(C6_wait_limit_includes_subscribing)
     BOOST_TEST(waiter.code() == error_code(errc::timed_out));
     BOOST_TEST((leasehold::clock::now() - at < 10s));
     proxy.forward();
-    BOOST_TEST(s.fields("lock").at("somebody:1") == "1");
+    BOOST_TEST(s.fields("lock").at("another:1") == "1");
 }
 
 BOOST_AUTO_TEST_CASE(C6_limit_of_zero_is_one_try)

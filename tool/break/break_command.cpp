@@ -38,7 +38,7 @@ const char* name_of(break_outcome result)
 {
     switch (result) {
     case break_outcome::freed: return "freed";
-    case break_outcome::granted_next: return "passed_on";
+    case break_outcome::granted_next: return "granted_next";
     case break_outcome::other_owner: return "other_owner";
     case break_outcome::not_held: break;
     }
@@ -74,7 +74,7 @@ public:
         if (json())
             print(json_of(key, done) + "\n");
         else
-            tell(key, done);
+            notify(key, done);
         switch (done.result) {
         case break_outcome::not_held: return not_there;
         case break_outcome::other_owner: return busy;
@@ -94,7 +94,7 @@ private:
         if (!done.next.empty())
             out.key("next").text(done.next);
         if (done.before.kind != lock_kind::native)
-            out.key("told").number(static_cast<std::int64_t>(done.notified));
+            out.key("notified").number(static_cast<std::int64_t>(done.notified));
         if (where_is_quorum(done))
             out.key("members").number(static_cast<std::int64_t>(done.members));
         return out.end_object().str();
@@ -105,7 +105,7 @@ private:
         return done.before.kind == lock_kind::quorum;
     }
 
-    void tell(const std::string& key, const break_result& done) const
+    void notify(const std::string& key, const break_result& done) const
     {
         const std::string name = std::string("'").append(detail::printable(key)).append("'");
         switch (done.result) {

@@ -33,7 +33,7 @@ std::int64_t number_of(const resp_value& map, std::string_view key)
 }
 
 /// Checks a Sentinel's view of the master. Returns the master's address, or an empty text.
-std::string look_at_sentinel(server_connection& sentinel, const std::string& master, findings& to)
+std::string inspect_sentinel(server_connection& sentinel, const std::string& master, findings& to)
 {
     const std::string& name = sentinel.name();
     const resp_value view = sentinel.ask({"SENTINEL", "MASTER", master});
@@ -144,13 +144,13 @@ void judge_nodes(const std::map<std::string, node>& all, const std::string& repo
 
 } // namespace
 
-void look_at_sentinels(boost::asio::io_context& context, const redis_config& where, findings& to)
+void inspect_sentinels(boost::asio::io_context& context, const redis_config& where, findings& to)
 {
     std::map<std::string, std::string> masters;
     for (const redis_config::address& at : where.addresses) {
         try {
             server_connection sentinel(context, sentinel_settings_of(where), at);
-            const std::string master = look_at_sentinel(sentinel, where.master, to);
+            const std::string master = inspect_sentinel(sentinel, where.master, to);
             if (!master.empty())
                 masters.emplace(master, sentinel.name());
         }
@@ -175,7 +175,7 @@ void look_at_sentinels(boost::asio::io_context& context, const redis_config& whe
         "If a failover is in progress, wait. Otherwise check the network of the Sentinels.");
 }
 
-void look_at_cluster(boost::asio::io_context& context, const redis_config& where, findings& to)
+void inspect_cluster(boost::asio::io_context& context, const redis_config& where, findings& to)
 {
     bool is_reported = false;
     for (const redis_config::address& at : where.addresses) {

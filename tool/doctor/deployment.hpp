@@ -14,10 +14,10 @@
 namespace leasehold::tool::doctor {
 
 /// Checks each Sentinel.
-void look_at_sentinels(boost::asio::io_context& context, const redis_config& where, findings& to);
+void inspect_sentinels(boost::asio::io_context& context, const redis_config& where, findings& to);
 
 /// Checks if the nodes of the URL answer, and queries one of them for the state of the cluster.
-void look_at_cluster(boost::asio::io_context& context, const redis_config& where, findings& to);
+void inspect_cluster(boost::asio::io_context& context, const redis_config& where, findings& to);
 
 /// @param all The members that can be reached.
 void judge_quorum(const std::vector<server_facts>& all, const redis_config& where, findings& to);

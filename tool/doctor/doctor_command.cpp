@@ -124,12 +124,12 @@ public:
     int run(const command_line::words& given) override;
 
 private:
-    void look_at_redis(const std::string& key);
-    [[nodiscard]] report look_at_postgres(const std::string& admin, const std::string& key) const;
-    [[nodiscard]] report look_at_mysql(const std::string& admin, const std::string& key) const;
-    [[nodiscard]] report look_at_zookeeper(const std::string& admin, const std::string& key) const;
-    [[nodiscard]] report look_at_etcd(const std::string& admin, const std::string& key) const;
-    void look(const redis_config& where, const redis_config& admin, const std::string& key);
+    void inspect_redis(const std::string& key);
+    [[nodiscard]] report inspect_postgres(const std::string& admin, const std::string& key) const;
+    [[nodiscard]] report inspect_mysql(const std::string& admin, const std::string& key) const;
+    [[nodiscard]] report inspect_zookeeper(const std::string& admin, const std::string& key) const;
+    [[nodiscard]] report inspect_etcd(const std::string& admin, const std::string& key) const;
+    void inspect(const redis_config& where, const redis_config& admin, const std::string& key);
 
     std::string url_;
     std::string admin_ = environment("LEASEHOLD_ADMIN_URL");
@@ -146,8 +146,8 @@ private:
     }
 };
 
-void doctor_command::look(const redis_config& where, const redis_config& admin,
-                          const std::string& key)
+void doctor_command::inspect(const redis_config& where, const redis_config& admin,
+                             const std::string& key)
 {
     boost::asio::io_context context;
     findings& found = report_.found;
@@ -160,9 +160,9 @@ void doctor_command::look(const redis_config& where, const redis_config& admin,
     };
     judge_url(where, found);
     if (where.kind == redis_config::deployment::sentinel)
-        look_at_sentinels(context, where, found);
+        inspect_sentinels(context, where, found);
     if (where.kind == redis_config::deployment::cluster)
-        look_at_cluster(context, admin, found);
+        inspect_cluster(context, admin, found);
 
     try {
         servers all(context, admin);
@@ -183,7 +183,7 @@ void doctor_command::look(const redis_config& where, const redis_config& admin,
         between.wait();
         for (std::size_t i = 0; i < places.size(); ++i) {
             try {
-                servers_[i].clock.push_back(look_at_clock(all.connection(places[i])));
+                servers_[i].clock.push_back(read_clock(all.connection(places[i])));
             }
             catch (const unreachable& failed) {
                 cannot_be_asked(all.name(places[i]), failed.what());
@@ -213,58 +213,58 @@ void doctor_command::look(const redis_config& where, const redis_config& admin,
     }
 }
 
-void doctor_command::look_at_redis(const std::string& key)
+void doctor_command::inspect_redis(const std::string& key)
 {
     const redis_config where = read_url(url_);
     const redis_config admin = admin_.empty() ? where : read_url(admin_);
     if (admin.kind != where.kind)
         throw usage_error("--admin is a URL of another kind; it must name the servers of --url");
-    look(where, admin, key);
+    inspect(where, admin, key);
 }
 
 #ifdef LEASEHOLD_HAS_POSTGRES
-report doctor_command::look_at_postgres(const std::string& admin, const std::string& key) const
+report doctor_command::inspect_postgres(const std::string& admin, const std::string& key) const
 {
     return examine_postgres(postgres_config(url_), postgres_config(admin), slow_, key);
 }
 #else
-report doctor_command::look_at_postgres(const std::string&, const std::string&) const
+report doctor_command::inspect_postgres(const std::string&, const std::string&) const
 {
     throw usage_error("this program was built without PostgreSQL");
 }
 #endif
 
 #ifdef LEASEHOLD_HAS_MYSQL
-report doctor_command::look_at_mysql(const std::string& admin, const std::string& key) const
+report doctor_command::inspect_mysql(const std::string& admin, const std::string& key) const
 {
     return examine_mysql(mysql_config(url_), mysql_config(admin), slow_, key);
 }
 #else
-report doctor_command::look_at_mysql(const std::string&, const std::string&) const
+report doctor_command::inspect_mysql(const std::string&, const std::string&) const
 {
     throw usage_error("this program was built without MySQL");
 }
 #endif
 
 #ifdef LEASEHOLD_HAS_ZOOKEEPER
-report doctor_command::look_at_zookeeper(const std::string& admin, const std::string& key) const
+report doctor_command::inspect_zookeeper(const std::string& admin, const std::string& key) const
 {
     return examine_zookeeper(zookeeper_config(url_), zookeeper_config(admin), slow_, key);
 }
 #else
-report doctor_command::look_at_zookeeper(const std::string&, const std::string&) const
+report doctor_command::inspect_zookeeper(const std::string&, const std::string&) const
 {
     throw usage_error("this program was built without ZooKeeper");
 }
 #endif
 
 #ifdef LEASEHOLD_HAS_ETCD
-report doctor_command::look_at_etcd(const std::string& admin, const std::string& key) const
+report doctor_command::inspect_etcd(const std::string& admin, const std::string& key) const
 {
     return examine_etcd(etcd_config(url_), etcd_config(admin), slow_, key);
 }
 #else
-report doctor_command::look_at_etcd(const std::string&, const std::string&) const
+report doctor_command::inspect_etcd(const std::string&, const std::string&) const
 {
     throw usage_error("this program was built without etcd");
 }
@@ -279,15 +279,15 @@ int doctor_command::run(const command_line::words& given)
     const std::string key = given.arguments.empty() ? unused_key() : given.arguments.front();
     const std::string& admin = admin_.empty() ? url_ : admin_;
     if (is_postgres(url_) && is_postgres(admin))
-        report_ = look_at_postgres(admin, key);
+        report_ = inspect_postgres(admin, key);
     else if (is_mysql(url_) && is_mysql(admin))
-        report_ = look_at_mysql(admin, key);
+        report_ = inspect_mysql(admin, key);
     else if (is_zookeeper(url_) && is_zookeeper(admin))
-        report_ = look_at_zookeeper(admin, key);
+        report_ = inspect_zookeeper(admin, key);
     else if (is_etcd(url_) && is_etcd(admin))
-        report_ = look_at_etcd(admin, key);
+        report_ = inspect_etcd(admin, key);
     else
-        look_at_redis(key);
+        inspect_redis(key);
 
     report_.sort();
     print(json_ ? as_json(report_) : as_text(report_));

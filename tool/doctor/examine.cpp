@@ -82,21 +82,21 @@ server_summary summary_of(const server_facts& facts)
     return shown;
 }
 
-clock_look look_at_clock(server_connection& server)
+clock_reading read_clock(server_connection& server)
 {
-    clock_look look;
+    clock_reading reading;
     const auto wall_clock = [] {
         return duration_cast<microseconds>(std::chrono::system_clock::now().time_since_epoch());
     };
-    look.before = wall_clock();
-    look.asked = now();
+    reading.before = wall_clock();
+    reading.asked = now();
     const resp_value answer = server.demand({"TIME"});
-    look.answered = now();
-    look.after = wall_clock();
+    reading.answered = now();
+    reading.after = wall_clock();
     if (answer.items.size() == 2)
-        look.there = std::chrono::seconds(answer.items[0].to_number().value_or(0)) +
-                     microseconds(answer.items[1].to_number().value_or(0));
-    return look;
+        reading.there = std::chrono::seconds(answer.items[0].to_number().value_or(0)) +
+                        microseconds(answer.items[1].to_number().value_or(0));
+    return reading;
 }
 
 server_facts examine(server_connection& server, const redis_config& where, const std::string& user,
@@ -112,7 +112,7 @@ server_facts examine(server_connection& server, const redis_config& where, const
         read_info(info.text, facts);
     ask_settings(server, facts);
     try {
-        facts.clock.push_back(look_at_clock(server));
+        facts.clock.push_back(read_clock(server));
     }
     catch (const refused& failed) {
         facts.refused.emplace("TIME", failed.what());

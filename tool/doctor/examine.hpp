@@ -21,7 +21,7 @@ namespace leasehold::tool::doctor {
 
 /// Reads the clock of a server.
 /// @throws unreachable, refused
-[[nodiscard]] clock_look look_at_clock(server_connection& server);
+[[nodiscard]] clock_reading read_clock(server_connection& server);
 
 } // namespace leasehold::tool::doctor
 

@@ -283,8 +283,8 @@ void judge::connections()
 void judge::clock()
 {
     for (std::size_t i = 1; i < facts_.clock.size(); ++i) {
-        const clock_look& before = facts_.clock[i - 1];
-        const clock_look& after = facts_.clock[i];
+        const clock_reading& before = facts_.clock[i - 1];
+        const clock_reading& after = facts_.clock[i];
         // The server read its clock between two known moments, both times.
         const microseconds there = after.there - before.there;
         const microseconds least = after.asked - before.answered;

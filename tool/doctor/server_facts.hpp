@@ -14,7 +14,7 @@ namespace leasehold::tool::doctor {
 using std::chrono::microseconds;
 
 /// A reading of a server's clock.
-struct clock_look
+struct clock_reading
 {
     microseconds asked{};    ///< Time of the query, on a steady clock of this machine.
     microseconds answered{}; ///< Time of the reply, on the same clock.
@@ -49,7 +49,7 @@ struct server_facts
     /// The queries that the user may not send, with the server's replies.
     std::map<std::string, std::string, std::less<>> refused{};
     std::map<std::string, std::string, std::less<>> settings{}; ///< CONFIG GET
-    std::vector<clock_look> clock{};
+    std::vector<clock_reading> clock{};
     std::vector<microseconds> pings{};
     std::vector<microseconds> scripts{};
     /// Without a value: the query failed.

@@ -56,7 +56,7 @@ public:
     lock_list list(const std::string& pattern) override
     {
         lock_list seen;
-        seen.complete = read_or_tell(seen.problems, [&] {
+        seen.complete = read_or_report(seen.problems, [&] {
             read_clients();
             std::map<std::string, queue> queues;
             for (key_value& each : server_.keys(root_.empty() ? root_ : root_ + '/', true)) {
@@ -70,7 +70,7 @@ public:
         return seen;
     }
 
-    std::optional<lock_state> look(const std::string& name) override
+    std::optional<lock_state> read(const std::string& name) override
     {
         read_clients();
         const queue keys = queue_of(name);
@@ -148,7 +148,7 @@ private:
         lock.waiters = keys.size() - 1;
         for (std::size_t i = 1; whole && i < keys.size(); ++i) {
             const std::string owner = name_of_owner(keys[i]);
-            lock.line.push_back(
+            lock.queue.push_back(
                 {.owner = owner, .client = holder_name(owner), .info = info_of(owner)});
         }
         lock.fence_at_most = (first.created << detail::fence_bits) + detail::fences_of_change - 1;

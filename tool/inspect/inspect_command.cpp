@@ -37,7 +37,7 @@ public:
     int run(const command_line::words& given) override
     {
         const std::string& key = only_key(given);
-        const auto lock = open()->look(key);
+        const auto lock = open()->read(key);
         if (json()) {
             json_writer out;
             if (lock)

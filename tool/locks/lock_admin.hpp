@@ -68,7 +68,7 @@ public:
 
     /// Reads all details of a lock. Returns no value if it is free.
     /// @throws unreachable, refused, interrupted, usage_error (it is not a lock)
-    [[nodiscard]] virtual std::optional<lock_state> look(const std::string& name) = 0;
+    [[nodiscard]] virtual std::optional<lock_state> read(const std::string& name) = 0;
 
     /// Removes the lock of one owner in one step, and wakes the next waiter. A lock of another
     /// owner is not changed, even if the owner changes meanwhile.

@@ -37,7 +37,7 @@ enum class lock_kind : std::uint8_t
     case lock_kind::mysql: return "mysql";
     case lock_kind::external: break;
     }
-    return "foreign";
+    return "external";
 }
 
 /// A waiter in the queue of a lock.
@@ -46,7 +46,7 @@ struct lock_waiter
     std::string owner;
     std::string client; ///< The `client::id` of its client.
     client_info info{};
-    bool there = true; ///< Its presence has not expired.
+    bool present = true; ///< Its presence has not expired.
 };
 
 /// A held lock, as stored on its server.
@@ -66,10 +66,10 @@ struct lock_state
     std::optional<std::chrono::milliseconds> silent{};
     /// An upper bound of the fencing token, which only the holder knows.
     std::optional<std::uint64_t> fence_at_most{};
-    std::size_t waiters = 0;         ///< The number of waiting clients.
-    std::size_t members = 0;         ///< The number of members of a quorum that have the lock.
-    std::size_t of = 0;              ///< The number of all members.
-    std::vector<lock_waiter> line{}; ///< The queue; only if one lock is read.
+    std::size_t waiters = 0;          ///< The number of waiting clients.
+    std::size_t members = 0;          ///< The number of members of a quorum that have the lock.
+    std::size_t of = 0;               ///< The number of all members.
+    std::vector<lock_waiter> queue{}; ///< The queue; only if one lock is read.
 
     /// The holder has missed more than one heartbeat; it sends four in its grace period. Its
     /// process has probably ended, but this is not certain.

@@ -169,9 +169,9 @@ void write_json(json_writer& to, const lock_state& lock)
         to.key("members").number(static_cast<std::int64_t>(lock.members));
         to.key("of").number(static_cast<std::int64_t>(lock.of));
     }
-    if (!lock.line.empty()) {
-        to.key("line").begin_array();
-        for (const lock_waiter& each : lock.line)
+    if (!lock.queue.empty()) {
+        to.key("queue").begin_array();
+        for (const lock_waiter& each : lock.queue)
             write_json(to, each);
         to.end_array();
     }
@@ -184,7 +184,7 @@ void write_json(json_writer& to, const lock_waiter& waiter)
     add_text(to, "owner", waiter.owner);
     add_text(to, "client", waiter.client);
     add_info(to, waiter.info);
-    to.key("there").boolean(waiter.there).end_object();
+    to.key("present").boolean(waiter.present).end_object();
 }
 
 std::string lock_details(const lock_state& lock)
@@ -212,12 +212,12 @@ std::string lock_details(const lock_state& lock)
     if (lock.of > 0)
         line("members", std::to_string(lock.members) + " of " + std::to_string(lock.of));
     line("waiters", std::to_string(lock.waiters));
-    for (std::size_t i = 0; i < lock.line.size(); ++i) {
-        const lock_waiter& each = lock.line[i];
+    for (std::size_t i = 0; i < lock.queue.size(); ++i) {
+        const lock_waiter& each = lock.queue[i];
         std::string waiter = printable(each.owner);
         if (const std::string process = process_text(each.info); !process.empty())
             waiter.append(" (").append(process).append(")");
-        if (!each.there)
+        if (!each.present)
             waiter.append(", presence expired");
         line("  " + std::to_string(i + 1), waiter);
     }

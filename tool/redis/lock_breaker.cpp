@@ -75,7 +75,7 @@ public:
         int misses = 0;
         for (int tries = 0; tries < most_leaves && holds(); ++tries) {
             std::string entry;
-            if (entered_) {
+            if (reentered_) {
                 const resp_value entries = ask_({"HKEYS", beside_.entries});
                 if (!entries.items.empty())
                     entry = entries.items[0].text;
@@ -98,7 +98,7 @@ private:
     {
         const resp_value found = ask_({"GET", lock_});
         const bool marked = found.text.starts_with(value_ + "|");
-        entered_ = marked && found.text.find('e', value_.size()) != std::string::npos;
+        reentered_ = marked && found.text.find('e', value_.size()) != std::string::npos;
         return marked || found.text == value_;
     }
 
@@ -112,7 +112,7 @@ private:
     ask_server ask_;
     std::string lock_, value_;
     native_lock_keys beside_;
-    bool entered_ = false; ///< The owner has acquired the lock reentrantly.
+    bool reentered_ = false; ///< The owner has acquired the lock reentrantly.
 };
 
 /// The same in the layout `redisson`, which keeps a count for the owner, and a mark for each
@@ -210,7 +210,7 @@ namespace {
 break_result break_at_quorum(servers& where, const std::string& name, const std::string& owner)
 {
     break_result done;
-    if (auto found = lock_reader(where).look(name)) {
+    if (auto found = lock_reader(where).read(name)) {
         done.before = std::move(*found);
         done.result = done.before.owner == owner ? break_outcome::not_held
                                                  : break_outcome::other_owner;
@@ -243,7 +243,7 @@ break_result break_lock(servers& where, const std::string& name, const std::stri
     if (where.is_quorum())
         return break_at_quorum(where, name, owner);
     break_result done;
-    auto found = lock_reader(where).look(name);
+    auto found = lock_reader(where).read(name);
     if (!found)
         return done;
     done.before = std::move(*found);

@@ -157,7 +157,7 @@ command_words lock_reader::info_question(const std::string& client) const
     return {"HMGET", key, "host", "pid", "program", "since", "version"};
 }
 
-void lock_reader::tell_refusals(lock_list& to) const
+void lock_reader::report_refusals(lock_list& to) const
 {
     for (const auto& [command, text] : refusals_)
         to.problems.push_back(refusal_text(command, text));
@@ -264,9 +264,9 @@ void lock_reader::read_native(const asker& ask, std::vector<lock_state>& locks)
             if (lock.kind == lock_kind::external)
                 return {};
             const native_lock_keys of(keys_, lock.name, in_cluster);
-            const std::string &fence = of.fence, &line = of.queue, &entries = of.entries;
+            const std::string &fence = of.fence, &queue = of.queue, &entries = of.entries;
             commands asked{
-                {fence, {"GET", fence}}, {line, {"LLEN", line}}, {entries, {"HLEN", entries}}};
+                {fence, {"GET", fence}}, {queue, {"LLEN", queue}}, {entries, {"HLEN", entries}}};
             if (lock.grace) {
                 std::string record;
                 keys_.alive(native::client_of(lock.owner), record);
@@ -291,13 +291,13 @@ void lock_reader::read_redisson(const asker& ask, std::vector<lock_state>& locks
     read_rest(
         ask, locks,
         [&](const lock_state& lock) -> commands {
-            std::string fence, channel, line;
+            std::string fence, channel, queue;
             redis_store::fence_key(lock.name, fence);
             redis_store::release_channel(lock.name, channel);
-            keys_.queue(lock.name, line);
+            keys_.queue(lock.name, queue);
             return {{fence, {"GET", fence}},
                     {channel, {"PUBSUB", count, channel}},
-                    {line, {"LLEN", line}}};
+                    {queue, {"LLEN", queue}}};
         },
         [](lock_state& lock, const resp_value* said) {
             lock.fence_at_most = read_fence(said[0]);
@@ -354,7 +354,7 @@ void lock_reader::describe(const asker& ask, std::vector<LockOrWaiter>& of)
 
 template void lock_reader::describe(const asker&, std::vector<lock_state>&);
 
-std::optional<lock_state> lock_reader::look(const std::string& name)
+std::optional<lock_state> lock_reader::read(const std::string& name)
 {
     refusals_.clear();
     auto found = find(servers_.where().prefix + name);
@@ -417,10 +417,11 @@ std::optional<lock_state> lock_reader::find(const std::string& key)
 void lock_reader::read_line(lock_state& of)
 {
     const native_lock_keys keys(keys_, of.name, servers_.is_cluster());
-    const std::string &line = keys.queue, &waiters = keys.waiters;
+    const std::string &queue = keys.queue, &waiters = keys.waiters;
     // The times are by the clock of the server that keeps the queue.
-    const answers said = all_of_them()(
-        {{line, {"LRANGE", line, "0", "-1"}}, {waiters, {"HGETALL", waiters}}, {line, {"TIME"}}});
+    const answers said = all_of_them()({{queue, {"LRANGE", queue, "0", "-1"}},
+                                        {waiters, {"HGETALL", waiters}},
+                                        {queue, {"TIME"}}});
     const resp_value& time = said[2];
     const std::int64_t now = time.items.size() == 2
                                  ? time.items[0].to_number().value_or(0) * 1'000'000
@@ -433,10 +434,10 @@ void lock_reader::read_line(lock_state& of)
         std::int64_t until = 0;
         if (entry != nullptr)
             std::from_chars(entry->text.data(), entry->text.data() + entry->text.size(), until);
-        waiter.there = until >= now;
-        of.line.push_back(std::move(waiter));
+        waiter.present = until >= now;
+        of.queue.push_back(std::move(waiter));
     }
-    describe(all_of_them(), of.line);
+    describe(all_of_them(), of.queue);
 }
 
 } // namespace leasehold::tool

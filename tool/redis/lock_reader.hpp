@@ -42,7 +42,7 @@ public:
 
     /// Reads all details of a lock. Returns no value if it is free.
     /// @throws unreachable, refused, usage_error (it is not a lock)
-    [[nodiscard]] std::optional<lock_state> look(const std::string& name);
+    [[nodiscard]] std::optional<lock_state> read(const std::string& name);
 
 private:
     using commands = std::vector<servers::keyed_command>;
@@ -54,7 +54,7 @@ private:
     [[nodiscard]] asker member(std::size_t place);
     /// Stores rejected commands, so that they are not taken for missing keys.
     answers checked(const commands& asked, answers said);
-    void tell_refusals(lock_list& to) const;
+    void report_refusals(lock_list& to) const;
     [[nodiscard]] std::string name_of(const std::string& key) const;
     [[nodiscard]] command_words info_question(const std::string& client) const;
     // In these functions, the name of each lock is its key.

@@ -73,7 +73,7 @@ lock_list lock_reader::read_page(key_scan& from, const std::set<std::string>& kn
 /// Completes a list of keys.
 lock_list lock_reader::finished(lock_list of) const
 {
-    tell_refusals(of);
+    report_refusals(of);
     std::sort(
         of.locks.begin(), of.locks.end(),
         [](const lock_state& left, const lock_state& right) { return left.name < right.name; });
@@ -106,14 +106,14 @@ void lock_reader::list_keys(const std::string& pattern, lock_list& all)
     const auto is_new = [&](const std::string& key) { return seen.insert(key).second; };
     const std::size_t count = servers_.size();
     for (std::size_t place = 0; place < count; ++place) {
-        read_or_tell(all.problems, [&] {
+        read_or_report(all.problems, [&] {
             for (const auto type : {key_scan::type::string, key_scan::type::hash}) {
                 for (key_scan keys(place, pattern, type); !keys.done();)
                     read_page(keys, all.locks, is_new);
             }
         });
     }
-    read_or_tell(all.problems, [&] { describe(all_of_them(), all.locks); });
+    read_or_report(all.problems, [&] { describe(all_of_them(), all.locks); });
     all.complete = all.problems.empty();
 }
 
@@ -121,13 +121,13 @@ void lock_reader::read_keys(const std::vector<lock_state>& known, lock_list& all
 {
     std::map<std::size_t, std::vector<const lock_state*>> by_place;
     for (const lock_state& each : known)
-        read_or_tell(all.problems,
-                     [&] { by_place[servers_.place_of(each.name)].push_back(&each); });
+        read_or_report(all.problems,
+                       [&] { by_place[servers_.place_of(each.name)].push_back(&each); });
     for (const auto& [place, locks] : by_place) {
         std::vector<std::string> strings, hashes;
         for (const lock_state* each : locks)
             (each->kind == lock_kind::redisson ? hashes : strings).push_back(each->name);
-        read_or_tell(all.problems, [&] {
+        read_or_report(all.problems, [&] {
             read_in_parts(strings, [&](const std::vector<std::string>& some) {
                 read_strings(all_of_them(), some, all.locks);
             });
@@ -137,7 +137,7 @@ void lock_reader::read_keys(const std::vector<lock_state>& known, lock_list& all
         });
     }
     keep_details(known, all.locks);
-    read_or_tell(all.problems, [&] { describe(all_of_them(), all.locks); });
+    read_or_report(all.problems, [&] { describe(all_of_them(), all.locks); });
     all.complete = all.problems.empty();
 }
 
@@ -202,7 +202,7 @@ void lock_reader::at_members(
     std::vector<std::size_t> there;
     for (std::size_t place = 0; place < servers_.size(); ++place) {
         std::vector<lock_state> found;
-        if (!read_or_tell(all.problems, [&] { read(place, found); }))
+        if (!read_or_report(all.problems, [&] { read(place, found); }))
             continue;
         seen.push_back(std::move(found));
         there.push_back(place);

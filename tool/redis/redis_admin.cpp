@@ -34,11 +34,11 @@ public:
         return first;
     }
 
-    std::optional<lock_state> look(const std::string& name) override
+    std::optional<lock_state> read(const std::string& name) override
     {
         check(name);
         try {
-            return lock_reader(all()).look(name);
+            return lock_reader(all()).read(name);
         }
         catch (const unreachable&) {
             find_servers_again();
@@ -57,7 +57,7 @@ private:
     lock_list read(Read from)
     {
         lock_list seen;
-        if (!read_or_tell(seen.problems, [&] { seen = from(all()); }))
+        if (!read_or_report(seen.problems, [&] { seen = from(all()); }))
             seen.complete = false;
         if (!seen.problems.empty())
             find_servers_again();

@@ -35,7 +35,7 @@ constexpr clock::duration patience = 5s;
 /// KILL is repeated: a process may fork after the list is read and before it is killed.
 constexpr clock::duration between_kills = 5ms;
 /// The same if no process can be killed.
-constexpr clock::duration between_looks = 100ms;
+constexpr clock::duration between_polls = 100ms;
 
 [[noreturn]] void fail(const char* what)
 {
@@ -135,7 +135,7 @@ private:
             if (message.size() == 2)
                 forward(message[1]);
             break;
-        case order::look: break;
+        case order::check: break;
         }
     }
 
@@ -217,7 +217,7 @@ private:
         stopped.how = outcome::kind::stopped;
         stopped.stop_signal = signal;
         stopped.by_terminal = terminal_.exists() && signal != SIGSTOP;
-        link_.tell(stopped);
+        link_.notify(stopped);
     }
 
     void keep_deadline()
@@ -230,7 +230,7 @@ private:
             outcome_.asked = outcome_.asked || now >= until.kill_at;
             outcome_.killed = killing_ = true;
             const reach done = deliver(SIGKILL);
-            kill_again_at_ = now + (done.count != 0 ? between_kills : between_looks);
+            kill_again_at_ = now + (done.count != 0 ? between_kills : between_polls);
             // The remaining processes cannot be ended, and there is no lease to wait for.
             if (done.count == 0 && !done.denied.empty() && (now >= until.kill_at || !supervised_)) {
                 outcome_.unended = static_cast<unsigned>(done.denied.size());
@@ -260,7 +260,7 @@ private:
     reach deliver(int signal)
     {
         reach done = signal_descendants(::getpid(), signal, leader_);
-        for (const foreign_process& each : done.denied) {
+        for (const denied_process& each : done.denied) {
             if (reported_.insert(each.id).second)
                 say(to_text(each) + "; it continues until it ends itself");
         }
@@ -298,7 +298,7 @@ private:
     {
         over_ = true;
         terminal_.take_back();
-        link_.tell(outcome_);
+        link_.notify(outcome_);
     }
 
     static void drain(int file) noexcept

@@ -48,9 +48,9 @@ void guardian_link::start(const std::vector<std::string>& environment) const
                                 "cannot send the start of the command");
 }
 
-void guardian_link::look() const noexcept
+void guardian_link::check() const noexcept
 {
-    const char message = static_cast<char>(order::look);
+    const char message = static_cast<char>(order::check);
     send({&message, 1});
 }
 
@@ -85,7 +85,7 @@ std::string guardian_link::receive_order() const
     return message;
 }
 
-void guardian_link::tell(const outcome& what) const noexcept
+void guardian_link::notify(const outcome& what) const noexcept
 {
     char bytes[sizeof(what)];
     std::memcpy(bytes, &what, sizeof(what));

@@ -12,7 +12,7 @@ namespace leasehold::tool {
 enum class order : char
 {
     start = 's',   ///< Start the command. Environment variables follow, each ended by a zero byte.
-    look = 'l',    ///< Read the page: it has an earlier moment than before.
+    check = 'l',   ///< Read the page: it has an earlier moment than before.
     forward = 'f', ///< Send a signal to the command; its number follows.
 };
 
@@ -57,7 +57,7 @@ public:
     /// @{
     /// @throws std::system_error When the message is too long.
     void start(const std::vector<std::string>& environment) const;
-    void look() const noexcept;
+    void check() const noexcept;
     void forward(int signal) const noexcept;
     /// Returns false if the guardian has ended without a report.
     [[nodiscard]] bool receive(outcome& to) const noexcept;
@@ -67,7 +67,7 @@ public:
     /// @{
     /// Returns an empty text if the supervisor has ended.
     [[nodiscard]] std::string receive_order() const;
-    void tell(const outcome& what) const noexcept;
+    void notify(const outcome& what) const noexcept;
     /// @}
 
 private:

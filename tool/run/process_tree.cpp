@@ -134,7 +134,7 @@ std::vector<process> descendants_of(pid_t root)
 
 } // namespace
 
-std::string to_text(const foreign_process& of)
+std::string to_text(const denied_process& of)
 {
     const passwd* const known = ::getpwuid(of.user);
     return "process " + std::to_string(of.id) + " belongs to user '" +

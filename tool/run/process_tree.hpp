@@ -9,20 +9,20 @@
 namespace leasehold::tool {
 
 /// A process that this user may not signal.
-struct foreign_process
+struct denied_process
 {
     pid_t id = 0;
     uid_t user = 0;
 };
 
 /// "process 4711 belongs to user 'root' and cannot be signalled"
-[[nodiscard]] std::string to_text(const foreign_process& of);
+[[nodiscard]] std::string to_text(const denied_process& of);
 
 /// The processes that a signal reached.
 struct reach
 {
     std::size_t count = 0; ///< Processes that got the signal.
-    std::vector<foreign_process> denied{};
+    std::vector<denied_process> denied{};
 };
 
 /// Sends a signal to every descendant of a process, in any process group and session: orphans are

@@ -271,7 +271,7 @@ asio::awaitable<int> supervisor::run_command()
                                      asio::redirect_error(asio::use_awaitable, failed));
         received = guardian_.link().receive(result);
         if (received && result.how == outcome::kind::stopped)
-            tell_stop(result);
+            notify_stop(result);
     } while (received && result.how == outcome::kind::stopped);
     std::size_t unended = 0;
     if (!received)
@@ -284,7 +284,7 @@ asio::awaitable<int> supervisor::run_command()
     co_return unended != 0 ? exit_code_of_unended(unended) : internal_failure;
 }
 
-void supervisor::tell_stop(const outcome& result)
+void supervisor::notify_stop(const outcome& result)
 {
     say("the command is stopped (" + name_of_stop(result.stop_signal) + ")" +
         (result.by_terminal ? ", and so is its job; the locks are not renewed while it is stopped"
@@ -301,7 +301,7 @@ asio::awaitable<std::size_t> supervisor::end_orphans()
     while (::waitpid(-1, nullptr, WNOHANG) >= 0) {
         const reach done = signal_descendants(::getpid(), SIGKILL);
         if (done.count == 0 && !done.denied.empty()) {
-            for (const foreign_process& each : done.denied)
+            for (const denied_process& each : done.denied)
                 say(to_text(each));
             co_return done.denied.size();
         }
@@ -435,7 +435,7 @@ void supervisor::explain_wait(const std::string& reason)
         return;
     reason_ = reason;
     if (settings_.verbose)
-        tell_reason();
+        report_reason();
 }
 
 void supervisor::keep_explaining()
@@ -444,12 +444,12 @@ void supervisor::keep_explaining()
     notice_.async_wait([this](error_code cancelled) {
         if (cancelled || waits_for_.empty())
             return;
-        tell_reason();
+        report_reason();
         keep_explaining();
     });
 }
 
-void supervisor::tell_reason()
+void supervisor::report_reason()
 {
     if (!settings_.quiet && reported_reasons_.insert(reason_).second)
         say("waiting for " + in_quotes(waits_for_) + ": " + reason_);
@@ -518,7 +518,7 @@ void supervisor::lose(std::string_view key, error_code why)
     const clock::time_point kill_at = std::min(
         page_.get().kill_at, now + (settings_.term_before - settings_.kill_before));
     page_.set({now, kill_at});
-    guardian_.link().look();
+    guardian_.link().check();
     end_by_own_hand_at(kill_at);
 }
 

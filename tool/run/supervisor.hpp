@@ -61,9 +61,9 @@ private:
     void begin_wait(const std::string& key);
     void explain_wait(const std::string& reason);
     void keep_explaining();
-    void tell_reason();
+    void report_reason();
     /// @}
-    static void tell_stop(const outcome& result);
+    static void notify_stop(const outcome& result);
     void watch_leases();
     /// Writes the deadlines of the leases to the page.
     void keep_page();

@@ -52,10 +52,10 @@ redis_config::address read_address(const resp_value& host, const resp_value& por
 servers::servers(boost::asio::io_context& context, redis_config where)
     : context_(context), where_(std::move(where))
 {
-    look_again();
+    inspect_again();
 }
 
-void servers::look_again()
+void servers::inspect_again()
 {
     std::vector<server> found;
     for (const redis_config::address& at : find_masters()) {

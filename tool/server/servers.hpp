@@ -64,7 +64,7 @@ public:
 
     /// Finds the servers again, after a failover or after slots have moved.
     /// @throws unreachable, refused
-    void look_again();
+    void inspect_again();
 
 private:
     struct server

@@ -39,7 +39,7 @@ lock_waiter read_waiter(const row_reader& row)
     lock_waiter waiter;
     waiter.owner = row.bytes(0);
     waiter.client = holder_name(waiter.owner);
-    waiter.there = row.number(1) != 0;
+    waiter.present = row.number(1) != 0;
     waiter.info = detail::read_info(row.bytes(2));
     return waiter;
 }
@@ -55,7 +55,7 @@ public:
     lock_list list(const std::string& pattern) override
     {
         lock_list seen;
-        seen.complete = read_or_tell(seen.problems, [&] {
+        seen.complete = read_or_report(seen.problems, [&] {
             database_.ask({procedure::held, {std::monostate()}}, [&](const row_reader& row) {
                 lock_state lock = read_lock(row, kind_);
                 if (::fnmatch(pattern.c_str(), lock.name.c_str(), 0) == 0)
@@ -67,12 +67,12 @@ public:
         return seen;
     }
 
-    std::optional<lock_state> look(const std::string& name) override
+    std::optional<lock_state> read(const std::string& name) override
     {
         std::optional<lock_state> found = find(name);
         if (found)
             database_.ask({procedure::queue, {name}},
-                          [&](const row_reader& row) { found->line.push_back(read_waiter(row)); });
+                          [&](const row_reader& row) { found->queue.push_back(read_waiter(row)); });
         return found;
     }
 

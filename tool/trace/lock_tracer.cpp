@@ -23,13 +23,13 @@ bool has_holder(const lock_state& lock)
 /// The waiters of these layouts may be in no queue.
 bool counts_listeners(const lock_state& lock)
 {
-    return lock.line.empty() &&
+    return lock.queue.empty() &&
            (lock.kind == lock_kind::quorum || lock.kind == lock_kind::redisson);
 }
 
 lock_state without_queue(lock_state lock)
 {
-    lock.line.clear();
+    lock.queue.clear();
     return lock;
 }
 
@@ -142,8 +142,8 @@ void lock_tracer::begin_holder(kind what, const lock_state& now)
 void lock_tracer::of_queue(const lock_state& now)
 {
     std::map<std::string, std::size_t> places;
-    for (std::size_t i = 0; i < now.line.size(); ++i)
-        places.emplace(now.line[i].owner, i);
+    for (std::size_t i = 0; i < now.queue.size(); ++i)
+        places.emplace(now.queue[i].owner, i);
     for (auto each = queue_.begin(); each != queue_.end();) {
         if (places.count(each->first) != 0) {
             each->second.missing = false;
@@ -158,17 +158,19 @@ void lock_tracer::of_queue(const lock_state& now)
             (each++)->second.missing = true;
         }
     }
-    for (std::size_t i = 0; i < now.line.size(); ++i) {
-        const lock_waiter& waiter = now.line[i];
+    for (std::size_t i = 0; i < now.queue.size(); ++i) {
+        const lock_waiter& waiter = now.queue[i];
         if (waiter.owner == now.owner)
             continue;
         const auto [known, fresh] = queue_.try_emplace(waiter.owner,
                                                        queued_waiter{waiter, when_.end, !last_});
-        const bool was_there = known->second.waiter.there;
+        const bool was_present = known->second.waiter.present;
         known->second.waiter = waiter;
-        if (!fresh && was_there == waiter.there)
+        if (!fresh && was_present == waiter.present)
             continue;
-        trace_event& made = add(fresh ? kind::queued : waiter.there ? kind::present : kind::absent);
+        trace_event& made = add(fresh            ? kind::queued
+                                : waiter.present ? kind::present
+                                                 : kind::absent);
         made.waiter = waiter;
         made.position = i + 1;
     }

@@ -211,7 +211,7 @@ void trace_command::read(lock_admin& locks, lock_tracer& of, const std::string& 
         report(of.fail(error.what(), ended()));
     };
     try {
-        const std::optional<lock_state> found = locks.look(name);
+        const std::optional<lock_state> found = locks.read(name);
         report(of.take(found, ended()));
     }
     catch (const unreachable& error) {

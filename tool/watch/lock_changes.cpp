@@ -17,7 +17,7 @@ const char* name_of(lock_change::kind kind) noexcept
     return "freed";
 }
 
-std::vector<lock_change> lock_changes::look(std::span<const lock_state> now, bool complete)
+std::vector<lock_change> lock_changes::update(std::span<const lock_state> now, bool complete)
 {
     using kind = lock_change::kind;
     std::vector<lock_change> changes;
@@ -25,7 +25,7 @@ std::vector<lock_change> lock_changes::look(std::span<const lock_state> now, boo
     for (const lock_state& lock : now) {
         const auto known = before_.find(lock.name);
         if (known == before_.end())
-            changes.push_back({looked_ ? kind::taken : kind::held, lock});
+            changes.push_back({updated_ ? kind::taken : kind::held, lock});
         else if (known->second.owner != lock.owner)
             changes.push_back({kind::passed, lock});
         else if (known->second.is_silent() != lock.is_silent())
@@ -41,7 +41,7 @@ std::vector<lock_change> lock_changes::look(std::span<const lock_state> now, boo
             seen.emplace(name, std::move(lock));
     }
     before_ = std::move(seen);
-    looked_ = looked_ || complete;
+    updated_ = updated_ || complete;
     return changes;
 }
 

@@ -34,11 +34,11 @@ class lock_changes
 {
 public:
     /// @param complete False: a lock that is not in `now` may still be held.
-    [[nodiscard]] std::vector<lock_change> look(std::span<const lock_state> now, bool complete);
+    [[nodiscard]] std::vector<lock_change> update(std::span<const lock_state> now, bool complete);
 
 private:
     std::map<std::string, lock_state> before_;
-    bool looked_ = false;
+    bool updated_ = false;
 };
 
 } // namespace leasehold::tool

@@ -135,7 +135,7 @@ void watch_command::print_changes(const lock_list& seen)
 {
     const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
     std::string text;
-    for (const lock_change& each : changes_.look(seen.locks, seen.complete)) {
+    for (const lock_change& each : changes_.update(seen.locks, seen.complete)) {
         if (json()) {
             json_writer out;
             out.begin_object().key("time").text(time_text(now));

@@ -39,7 +39,7 @@ public:
     lock_list list(const std::string& pattern) override
     {
         lock_list seen;
-        seen.complete = read_or_tell(seen.problems, [&] {
+        seen.complete = read_or_report(seen.problems, [&] {
             read_clients();
             std::vector<std::string> names;
             for (const std::string& node : children_of(root_.empty() ? "/" : root_)) {
@@ -55,7 +55,7 @@ public:
         return seen;
     }
 
-    std::optional<lock_state> look(const std::string& name) override
+    std::optional<lock_state> read(const std::string& name) override
     {
         read_clients();
         return read_lock({name, queue_of(name)}, true);
@@ -179,7 +179,7 @@ private:
                 continue;
             if (whole) {
                 const std::string owner = name_of_owner(each.name);
-                lock.line.push_back(
+                lock.queue.push_back(
                     {.owner = owner, .client = holder_name(owner), .info = info_of(owner)});
             }
             ++lock.waiters;

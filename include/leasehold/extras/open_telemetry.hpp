@@ -28,7 +28,7 @@ namespace leasehold {
 /// Creates a span for each wait and for each hold, when it ends.
 ///
 /// `lock.wait` is the time from the call to the lease or the error. `lock.hold` is the time from
-/// the grant to the release or the loss. Attributes: `lock.name`, `lock.fence`, `lock.handed_over`,
+/// the grant to the release or the loss. Attributes: `lock.name`, `lock.fence`, `lock.handed_off`,
 /// and `lock.holder` after an error. Failed waits, except cancelled ones, and lost leases have the
 /// status error.
 ///
@@ -59,7 +59,7 @@ public:
     {
         emit("lock.wait", name, waited, [&](opentelemetry::trace::Span& span) {
             span.SetAttribute("lock.fence", signed_fence(fence));
-            span.SetAttribute("lock.handed_over", handed_off);
+            span.SetAttribute("lock.handed_off", handed_off);
         });
     }
 

@@ -40,19 +40,19 @@ std::uint32_t fences(const lock_options& options) noexcept
 } // namespace
 
 acquire_request acquire_attempt::request(const lock_spec& lock, const owner_id& id,
-                                         std::string_view entered, const terms& asked)
+                                         std::string_view reentered, const terms& asked)
 {
     const lock_options& o = lock.options;
     acquire_request made{.name = lock.name,
                          .owner = id,
-                         .entry = entered,
+                         .entry = reentered,
                          .lease = o.lease_time,
                          .budget = budget(o),
                          .replica_acks = o.replica_acks,
                          .replica_timeout = lock.replica_timeout,
                          .needs_holder = asked.needs_holder,
                          .again = asked.again};
-    if (entered.empty()) {
+    if (reentered.empty()) {
         made.fences = fences(o);
         made.dead_holder_grace = o.dead_holder_grace;
     }
@@ -79,7 +79,7 @@ void acquire_attempt::send(const terms& asked)
          self = acquire_attempt_ptr(this)](error_code failed, const acquire_reply& reply) {
             client->turn([&] {
                 self->window_.done();
-                client->tell_answered(store_request::acquire, self->sent_, failed);
+                client->notify_answered(store_request::acquire, self->sent_, failed);
                 self->answered(failed, reply);
             });
         });
@@ -101,11 +101,11 @@ clock::time_point acquire_attempt::runs_until(const turn_context& r, const lock_
 }
 
 ownership_ptr acquire_attempt::hold(turn_context& r, const spec_ptr& lock, const owner_id& id,
-                                    const std::string& entered, clock::time_point sent,
+                                    const std::string& reentered, clock::time_point sent,
                                     const acquire_reply& reply)
 {
     ownership_ptr taken(new ownership(
-        lock, id, entered, has(mutant::deadline_from_reply) ? r.turn_time() : sent, reply.lease));
+        lock, id, reentered, has(mutant::deadline_from_reply) ? r.turn_time() : sent, reply.lease));
     taken->first_fence = reply.first_fence;
     taken->fences = reply.fences;
     if (reply.grace_registered && !has(mutant::promise_not_kept))
@@ -200,7 +200,7 @@ try {
             }
             catch (const std::bad_alloc&) { // the record stays unknown
             }
-            self->tell_held();
+            self->notify_held();
         });
     });
     held_ = std::move(kept);
@@ -212,7 +212,7 @@ catch (const std::bad_alloc&) { // the reply is reported without the record
     return false;
 }
 
-void acquire_attempt::tell_held()
+void acquire_attempt::notify_held()
 {
     const auto reply = std::exchange(held_, nullptr);
     if (!reply)
@@ -224,7 +224,7 @@ void acquire_attempt::tell_held()
 void acquire_attempt::expired()
 {
     if (held_)
-        return tell_held();
+        return notify_held();
     BOOST_ASSERT(listener_ != nullptr && !orphan_);
     if (const auto end = sent_ + budget(spec->options); context_.turn_time() < end) {
         context_.timers.schedule(*this, end);

@@ -60,10 +60,10 @@ public:
 
     /// @param entered The id of a reentrant acquisition. Empty: an acquisition of the lock.
     acquire_attempt(turn_context& r, pending_releases& releases, acquire_window& window,
-                    listener& to, spec_ptr lock, const owner_id& id, std::string entered)
+                    listener& to, spec_ptr lock, const owner_id& id, std::string reentered)
         : spec(std::move(lock)),
           owner(id),
-          entry(std::move(entered)),
+          entry(std::move(reentered)),
           context_(r),
           releases_(releases),
           window_(window),
@@ -79,7 +79,7 @@ public:
     /// The request of an owner. Valid while the arguments exist.
     /// @param entered As above.
     [[nodiscard]] static acquire_request request(const lock_spec& lock, const owner_id& id,
-                                                 std::string_view entered, const terms& asked);
+                                                 std::string_view reentered, const terms& asked);
 
     /// The time within which the store may grant a request. At most the lease time, because a later
     /// grant has already expired.
@@ -98,7 +98,7 @@ public:
 
     /// The ownership that a grant creates, in time or not.
     [[nodiscard]] static ownership_ptr hold(turn_context& r, const spec_ptr& lock,
-                                            const owner_id& id, const std::string& entered,
+                                            const owner_id& id, const std::string& reentered,
                                             clock::time_point sent, const acquire_reply& reply);
     [[nodiscard]] ownership_ptr hold(const acquire_reply& reply) const
     {
@@ -133,7 +133,7 @@ private:
     pending_release_ptr orphan(clock::time_point until);
     void answered(error_code failed, const acquire_reply& reply);
     [[nodiscard]] bool describe_holder(const acquire_reply& reply) noexcept;
-    void tell_held();
+    void notify_held();
     void expired() override;
 
     turn_context& context_;

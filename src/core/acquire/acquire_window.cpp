@@ -11,7 +11,7 @@ bool acquire_window::has_room() const noexcept
     return under_way_ < all_.limit_;
 }
 
-void acquire_window::enter(entry& one)
+void acquire_window::add(entry& one)
 {
     if (has_room() && waiting_.empty())
         one.on_room(*this);
@@ -30,7 +30,7 @@ void acquire_window::done()
         if (&there == this)
             first.on_room(*this);
         else
-            there.enter(first);
+            there.add(first);
     }
 }
 
@@ -42,7 +42,7 @@ void acquire_window::follow_names()
         if (&there == this)
             continue;
         each.withdraw();
-        there.enter(each);
+        there.add(each);
     }
 }
 

@@ -72,7 +72,7 @@ public:
 private:
     friend class acquire_windows;
 
-    void enter(entry& one);
+    void add(entry& one);
     void follow_names();
     [[nodiscard]] bool has_room() const noexcept;
 
@@ -97,10 +97,10 @@ public:
     acquire_windows& operator=(const acquire_windows&) = delete;
 
     /// Calls its `on_room`, now or when there is room.
-    void enter(acquire_window::entry& one)
+    void add(acquire_window::entry& one)
     {
         BOOST_ASSERT(!one.waits_for_window());
-        of(one).enter(one);
+        of(one).add(one);
     }
 
     /// Called when names may have moved to other partitions. Moves the waiting acquires of such

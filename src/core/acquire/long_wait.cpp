@@ -45,7 +45,7 @@ void long_wait::expired()
         holder_.clear();
     }
     const auto left = why == errc::held ? remaining(now) : std::chrono::milliseconds::zero();
-    client.tell_problem(
+    client.report_problem(
         [&](observer& o) { o.long_wait(queue_.name(), why, now - first.since, left, known); });
 }
 
@@ -69,7 +69,7 @@ void long_wait::ended(const lock_op& op, error_code why)
         return;
     reported_ = nullptr;
     turn_context& client = queue_.context();
-    client.tell_problem(
+    client.report_problem(
         [&](observer& o) { o.long_wait_ended(queue_.name(), why, client.turn_time() - op.since); });
 }
 

@@ -121,7 +121,7 @@ void polling_contender::perform(machine::action next)
     case machine::action::kind::none: break;
     case machine::action::kind::send:
         timer_queue::cancel(*this);
-        queue_.enter_window();
+        queue_.join_window();
         break;
     case machine::action::kind::sleep:
         context_.timers.schedule(*this, context_.turn_time() + next.pause);
@@ -165,7 +165,7 @@ void polling_contender::held(const acquire_reply& reply)
     queue_.on_held(reply);
     if (queue_.wanted()) {
         if (doubt_.of(reply.remaining, queue_.first()->options.lease_time, context_.turn_time()))
-            context_.tell_problem(
+            context_.report_problem(
                 [&](observer& o) { o.suspect_expiry(queue_.name(), reply.remaining); });
         watch();
     }

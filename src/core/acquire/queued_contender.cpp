@@ -2,7 +2,7 @@
 
 #include "base/mutant.hpp"
 #include "core/acquire/wait_queue.hpp"
-#include "fsm/contention/look_pace.hpp"
+#include "fsm/contention/poll_pace.hpp"
 
 #include <boost/assert.hpp>
 
@@ -110,7 +110,7 @@ bool queued_contender::keeps_out() const noexcept
 /// A holder that does not know the queue has released the lock, or may have.
 void queued_contender::wakeup()
 {
-    if (!has(mutant::hint_ignored))
+    if (!has(mutant::wakeup_ignored))
         listening();
 }
 
@@ -157,7 +157,7 @@ void queued_contender::perform(machine::action next)
     case machine::action::kind::send:
         again_ = next.again;
         timer_queue::cancel(*this);
-        queue_.enter_window();
+        queue_.join_window();
         break;
     case machine::action::kind::sleep: sleep(); break;
     case machine::action::kind::leave: leave(); break;
@@ -168,11 +168,11 @@ void queued_contender::sleep()
 {
     const clock::duration lease = queue_.first()->options.lease_time;
     const bool queued = machine_.current() == state::queued;
-    if (queued && has(mutant::line_without_looks))
+    if (queued && has(mutant::queue_without_polls))
         return;
     clock::duration pause = clock::duration::max();
     if (queued)
-        pause = fsm::look_pace(acquire_attempt::presence, lease)
+        pause = fsm::poll_pace(acquire_attempt::presence, lease)
                     .next(position_, remaining_, context_.random);
     if (!queued || restless_)
         pause = std::min(pause, backoff_.next(context_.random));
@@ -211,7 +211,7 @@ void queued_contender::granted(const acquire_attempt& attempt, ownership& taken,
     const auto grace = taken.grace_registered() ? attempt.spec->options.dead_holder_grace
                                                 : std::chrono::milliseconds::zero();
     const bool holds = queue_.serves_first(attempt.spec) && !bound(grace, attempt.sent_at());
-    enter(taken, machine_.granted(in_time, holds));
+    hold(taken, machine_.granted(in_time, holds));
 }
 
 void queued_contender::held(const acquire_reply& reply)
@@ -243,12 +243,12 @@ void queued_contender::held_by_other(const acquire_reply& reply)
                               doubt_.of(remaining_, queue_.first()->options.lease_time,
                                         context_.turn_time());
         if (doubtful)
-            context_.tell_problem(
+            context_.report_problem(
                 [&](observer& o) { o.suspect_expiry(queue_.name(), remaining_); });
         restless_ = doubtful || reply.may_miss_grant;
     }
     watch(reply.queued && reply.published && position_ < watching_waiters && queue_.wanted() &&
-          context_.traits().publishes && !has(mutant::strangers_not_heard));
+          context_.traits().publishes && !has(mutant::external_releases_ignored));
     if (!restless_)
         backoff_.reset();
 }
@@ -289,7 +289,7 @@ bool queued_contender::bound(std::chrono::milliseconds grace, clock::time_point 
 }
 
 /// Holds the granted lock, or releases it if the grant is late or cannot be used.
-void queued_contender::enter(ownership& taken, machine::action next)
+void queued_contender::hold(ownership& taken, machine::action next)
 {
     watch(false);
     if (next.what == machine::action::kind::leave)
@@ -327,7 +327,7 @@ const acquire_request* queued_contender::next()
         // executed.
         if (!queue_.wanted() || queue_.first()->options.replica_acks > 0 ||
             queue_.first()->options.dead_holder_grace.count() > 0) {
-            machine_.joins_nobody();
+            machine_.joins_no_waiter();
             return nullptr;
         }
         next_ = std::make_unique<successor>(successor{errand(context_.make_owner())});
@@ -383,8 +383,8 @@ void queued_contender::left(const release_reply* reply, clock::time_point sent,
         const ownership_ptr taken = acquire_attempt::hold(context_, errand_->spec, errand_->owner,
                                                           {}, sent, *said);
         const bool in_time = acquire_attempt::in_time(context_, *taken);
-        return enter(*taken, machine_.left(machine::succession::granted, in_time,
-                                           queue_.serves_first(errand_->spec), queue_.online()));
+        return hold(*taken, machine_.left(machine::succession::granted, in_time,
+                                          queue_.serves_first(errand_->spec), queue_.online()));
     }
     held_by_other(*said);
     perform(machine_.left(machine::succession::queued, false, queue_.wanted(), queue_.online()));

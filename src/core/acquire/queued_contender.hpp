@@ -129,7 +129,7 @@ private:
     void perform(machine::action next);
     void held_by_other(const acquire_reply& reply);
     void sleep();
-    void enter(ownership& taken, machine::action next);
+    void hold(ownership& taken, machine::action next);
     void leave();
     void end_errand();
     [[nodiscard]] bool bound(std::chrono::milliseconds grace,

@@ -45,7 +45,7 @@ void reentry_op::start(reentries& client)
     client.running.push_back(*this);
     intrusive_ptr_add_ref(this);
     ++r.counts.waiting;
-    r.tell([&](observer& o) { o.began(name()); });
+    r.notify([&](observer& o) { o.began(name()); });
     if (client.lost.contains(who_id(), r.turn_time()))
         return fail(errc::lost);
     if (const error_code why = r.refusal(name(), once_))
@@ -59,7 +59,7 @@ void reentry_op::send()
 {
     pausing_ = false;
     schedule(clock::time_point::max());
-    client_->windows.enter(*this);
+    client_->windows.add(*this);
 }
 
 void reentry_op::on_room(acquire_window& there)
@@ -156,7 +156,7 @@ void reentry_op::fail(error_code why)
     const details_ptr details = done.explained() || r.observed() ? explain(why) : nullptr;
     leave();
     done(why, lease(), details);
-    r.tell(
+    r.notify(
         [&](observer& o) { o.not_acquired(name(), why, r.turn_time() - since_, shown(details)); });
 }
 

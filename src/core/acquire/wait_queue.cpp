@@ -64,7 +64,7 @@ void wait_queue::enqueue(lock_op& op)
     const bool for_ever = op.limit == clock::duration::max();
     if (!for_ever || explains(op) || r.informed())
         op.begin(r.turn_time());
-    r.tell([&](observer& o) { o.began(name()); });
+    r.notify([&](observer& o) { o.began(name()); });
     if (const error_code why = r.refusal(name(), op.once()))
         return refuse(op, why, explain(op, why));
     if (op.once()) {
@@ -87,7 +87,7 @@ void wait_queue::enqueue(lock_op& op)
         if (online())
             set_last_error({}, nullptr);
         if (online() && !contends())
-            return enter_window();
+            return join_window();
         contend();
         contender([](auto& one) { one.wanted(); });
     }
@@ -109,7 +109,7 @@ void wait_queue::fail(lock_op& op, error_code why)
 void wait_queue::refuse(lock_op& op, error_code why, const details_ptr& details)
 {
     op.done(why, lease(), details);
-    context().tell([&](observer& o) {
+    context().notify([&](observer& o) {
         o.not_acquired(name(), why, context().turn_time() - op.since, shown(details));
     });
 }
@@ -209,7 +209,7 @@ bool wait_queue::hand_off(ownership& held)
                          (held.handoffs + 1 < held.fences || has(mutant::fences_not_reserved)) &&
                          (now - held.since < limits.time() || has(mutant::handoff_without_end)) &&
                          (held.has_half_its_time(now) || has(mutant::handoff_near_the_end)) &&
-                         (!held.shared() || has(mutant::handoff_of_entered)) &&
+                         (!held.shared() || has(mutant::handoff_of_reentered)) &&
                          serves(held.spec, next.spec);
     if (!allowed)
         return false;
@@ -397,7 +397,7 @@ void wait_queue::on_granted()
     if (std::exchange(refused_, false) && context().observed() && !queue_.empty()) {
         const std::string holder = last_details_ ? shown_holder(*last_details_) : std::string();
         const auto waited = context().turn_time() - queue_.front().since;
-        context().tell([&](observer& o) { o.contended(name(), holder, waited); });
+        context().notify([&](observer& o) { o.contended(name(), holder, waited); });
     }
     set_last_error({}, nullptr);
     taken_ = true;
@@ -421,7 +421,7 @@ void wait_queue::on_held(const acquire_reply& reply)
     refused_ = true;
     unanswered_ = false;
     LEASEHOLD_PROBE2(waiting, name().c_str(), reply.remaining.count());
-    context().tell([&](observer& o) { o.waiting(name(), context().reported(reply.remaining)); });
+    context().notify([&](observer& o) { o.waiting(name(), context().reported(reply.remaining)); });
     fail_once(errc::held);
     if (long_wait_)
         long_wait_->held(context().reported(reply.remaining));

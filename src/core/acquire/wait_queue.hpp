@@ -182,7 +182,7 @@ public:
     void drop(error_code error) noexcept;
 
     /// It is no longer in the list of queues to check.
-    void looked_at() noexcept { noted_ = false; }
+    void checked() noexcept { noted_ = false; }
 
     /// Whether there is no waiter, and nothing is held or outstanding.
     [[nodiscard]] bool unused() const noexcept { return queue_.empty() && idle(); }
@@ -216,7 +216,7 @@ public:
     }
 
     /// Calls the contender's `on_room`, now or when an acquire may be sent.
-    void enter_window();
+    void join_window();
     /// Sends an acquire for the first waiter. The window has room for it.
     void send(acquire_window& there, const owner_id& owner, bool again);
     /// The outstanding request, whose reply the queue then does not receive.
@@ -411,9 +411,9 @@ inline void wait_queue::watch_wait()
         long_wait::watch(*this, long_wait_);
 }
 
-inline void wait_queue::enter_window()
+inline void wait_queue::join_window()
 {
-    all_.windows.enter(*this);
+    all_.windows.add(*this);
 }
 
 inline pending_releases& wait_queue::releases() const noexcept
@@ -435,7 +435,7 @@ inline wait_queue& lock_queues::at(std::string_view name)
 inline void lock_queues::at_turn_end()
 {
     for (wait_queue* const each : to_check_) {
-        each->looked_at();
+        each->checked();
         if (each->rest())
             names_.erase(names_.find(each->name()));
     }

@@ -17,7 +17,7 @@ void context_lifetime::add(const std::shared_ptr<context_observer>& user)
     users_.push_back(user);
 }
 
-void context_lifetime::tell(void (context_observer::*how)() noexcept)
+void context_lifetime::notify(void (context_observer::*how)() noexcept)
 {
     std::vector<std::weak_ptr<context_observer>> users;
     {
@@ -32,13 +32,13 @@ void context_lifetime::tell(void (context_observer::*how)() noexcept)
 
 void context_lifetime::shutdown()
 {
-    tell(&context_observer::on_context_end);
+    notify(&context_observer::on_context_end);
 }
 
 void context_lifetime::notify_fork(boost::asio::execution_context::fork_event event)
 {
     if (event == boost::asio::execution_context::fork_child)
-        tell(&context_observer::on_fork);
+        notify(&context_observer::on_fork);
 }
 
 } // namespace leasehold::detail

@@ -38,7 +38,7 @@ public:
     void add(const std::shared_ptr<context_observer>& user);
 
 private:
-    void tell(void (context_observer::*how)() noexcept);
+    void notify(void (context_observer::*how)() noexcept);
     void shutdown() override;
     void notify_fork(boost::asio::execution_context::fork_event event) override;
 

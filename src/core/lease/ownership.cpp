@@ -34,25 +34,25 @@ void ownership::grant(turn_context& client, completion<error_code, lease>& to, s
         to.end(errc::shut_down); // it is in no list any more: nothing else completes it
         throw;
     }
-    client.tell([&](observer& o) { o.acquired(spec->name, fence, waited, handed_off); });
+    client.notify([&](observer& o) { o.acquired(spec->name, fence, waited, handed_off); });
 }
 
 void ownership::end_released(turn_context& client)
 {
-    const lease_state_ptr ending = serve_nobody();
+    const lease_state_ptr ending = end_service();
     --client.counts.held;
     ending->end_released();
     ++client.counts.released;
     const auto time = client.turn_time() - ending->since;
     LEASEHOLD_PROBE3(released, spec->name.c_str(), ending->fence, probed(time));
     if (time < lease_state::no_use && !ending->used())
-        client.tell_problem([&](observer& o) { o.unused(spec->name, ending->fence, time); });
-    client.tell([&](observer& o) { o.released(spec->name, ending->fence, time); });
+        client.report_problem([&](observer& o) { o.unused(spec->name, ending->fence, time); });
+    client.notify([&](observer& o) { o.released(spec->name, ending->fence, time); });
 }
 
 void ownership::end_lost(turn_context& client, errc reason)
 {
-    const lease_state_ptr ending = serve_nobody();
+    const lease_state_ptr ending = end_service();
     if (!ending)
         return;
     --client.counts.held;
@@ -66,7 +66,7 @@ void ownership::end_lost(turn_context& client, errc reason)
     const auto time = client.turn_time() - ending->since;
     LEASEHOLD_PROBE4(lost, spec->name.c_str(), ending->fence, probed(time),
                      static_cast<int>(reason));
-    client.tell_problem(
+    client.report_problem(
         [&](observer& o) { o.lost(spec->name, ending->fence, time, reason, shown(details)); });
 }
 

@@ -116,15 +116,16 @@ public:
 
     /// @param entered The id of a reentrant acquisition. Empty: an acquisition of the lock.
     /// @param given   As in `acquire_reply::lease`.
-    ownership(spec_ptr lock, const owner_id& id, const std::string& entered, clock::time_point sent,
-              fsm::given_lease given = {})
+    ownership(spec_ptr lock, const owner_id& id, const std::string& reentered,
+              clock::time_point sent, fsm::given_lease given = {})
         : spec(std::move(lock)),
           owner(id),
           life(sent, spec->options.lease_time, spec->interval,
                fsm::end_of_hold(sent, spec->options.longest_hold), given),
           since(sent),
-          owner_taken_(!entered.empty()),
-          rarities_(entered.empty() ? nullptr : std::make_unique<rarities>(rarities{entered, {}}))
+          owner_taken_(!reentered.empty()),
+          rarities_(reentered.empty() ? nullptr
+                                      : std::make_unique<rarities>(rarities{reentered, {}}))
     {
         publish();
     }
@@ -209,7 +210,7 @@ public:
         BOOST_ASSERT(current_ == nullptr && !life.ended());
         current_ = &lease;
     }
-    [[nodiscard]] lease_state_ptr serve_nobody() noexcept
+    [[nodiscard]] lease_state_ptr end_service() noexcept
     {
         return lease_state_ptr(std::exchange(current_, nullptr));
     }

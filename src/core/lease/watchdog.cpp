@@ -57,7 +57,7 @@ public:
             renewals, [client = r.shared_from_this(), self = boost::intrusive_ptr<batch>(this)](
                           error_code failed, const renew_reply& reply) {
                 client->turn([&] {
-                    client->tell_answered(store_request::renew, self->sent_, failed);
+                    client->notify_answered(store_request::renew, self->sent_, failed);
                     self->answered(failed, reply);
                 });
             });
@@ -374,7 +374,7 @@ void watchdog::drop(error_code error) noexcept
     while (ownership* const each = first()) {
         const ownership_ptr stays(each);
         leave(*each);
-        if (const lease_state_ptr ending = each->serve_nobody())
+        if (const lease_state_ptr ending = each->end_service())
             ending->drop(error);
     }
     gathered_.clear();
@@ -393,7 +393,7 @@ void watchdog::confirmed(ownership& held, clock::time_point sent, clock::time_po
     ++context_.counts.renewed;
     const std::uint64_t fence = held.current() ? held.current()->fence : 0;
     LEASEHOLD_PROBE4(renewed, held.spec->name.c_str(), fence, probed(now - sent), probed(left));
-    context_.tell([&](observer& o) { o.renewed(held.spec->name, fence, now - sent, left); });
+    context_.notify([&](observer& o) { o.renewed(held.spec->name, fence, now - sent, left); });
 }
 
 void watchdog::failed(ownership& held, error_code why, details_ptr details, clock::time_point now)
@@ -402,7 +402,7 @@ void watchdog::failed(ownership& held, error_code why, details_ptr details, cloc
     held.life.failed(now);
     schedule(held);
     ++context_.counts.renewals_failed;
-    context_.tell_problem([&](observer& o) {
+    context_.report_problem([&](observer& o) {
         o.renewal_late(held.spec->name, held.current() ? held.current()->fence : 0, why,
                        held.life.deadline() - now);
     });

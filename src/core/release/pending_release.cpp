@@ -36,11 +36,11 @@ void pending_release::act(fsm::release::action next)
     case fsm::release::action::send: send(); break;
     case fsm::release::action::done: return give_up(outcome());
     case fsm::release::action::report:
-        tell();
+        notify();
         return act(steps_.due(context_.turn_time(), context_.online(name())));
     case fsm::release::action::wait:
         if (!context_.online(name()) && !context_.traits().queues)
-            tell_listener();
+            notify_listener();
         break;
     }
     context_.timers.schedule(*this, std::min(steps_.next(), give_up_at_));
@@ -63,7 +63,7 @@ void pending_release::send()
         [client = r.shared_from_this(), self = pending_release_ptr(this), request = ++request_,
          sent = r.turn_time()](error_code failed, release_reply reply) {
             client->turn([&] {
-                client->tell_answered(store_request::release, sent, failed);
+                client->notify_answered(store_request::release, sent, failed);
                 self->answered(request, failed, reply);
             });
         });
@@ -81,11 +81,11 @@ void pending_release::answered(unsigned request, error_code failed, const releas
     give_up_at_ = clock::time_point::max();
     if (!failed && reply.result == release_reply::outcome::granted_next &&
         !(reply.next && reply.next->result == acquire_reply::outcome::granted))
-        r.tell([&](observer& o) { o.granted_next(name()); });
+        r.notify([&](observer& o) { o.granted_next(name()); });
     // In a store with queues, the next owner is certain only after a confirmed release.
     const bool left = !failed && reply.result != release_reply::outcome::not_owner;
     if (left || !r.traits().queues)
-        tell_listener(failed ? nullptr : &reply);
+        notify_listener(failed ? nullptr : &reply);
     if (!failed)
         *last_answer_ = r.turn_time();
     last_error_ = failed;
@@ -104,7 +104,7 @@ void pending_release::expired()
         last_error_ = errc::outcome_unknown;
         said_.reset();
         if (!r.traits().queues)
-            tell_listener();
+            notify_listener();
         return act(steps_.failed(errc::outcome_unknown, pause_floor, now));
     }
     act(steps_.due(now, r.online(name())));
@@ -125,7 +125,7 @@ void pending_release::complete_cancelled()
         interest_.waiting->cancel();
 }
 
-void pending_release::tell_listener(const release_reply* reply)
+void pending_release::notify_listener(const release_reply* reply)
 {
     if (interest_.notify != nullptr)
         std::exchange(interest_.notify, nullptr)
@@ -138,9 +138,9 @@ error_code pending_release::outcome() const
     return outcome && outcome != errc::not_owner && interest_.reason ? interest_.reason : outcome;
 }
 
-void pending_release::tell()
+void pending_release::notify()
 {
-    tell_listener();
+    notify_listener();
     complete(outcome());
 }
 
@@ -177,7 +177,7 @@ void pending_release::give_up(error_code why)
     listed::unlink();
     if (orphan_)
         --context_.counts.orphans;
-    tell_listener();
+    notify_listener();
     complete(why);
 }
 
@@ -196,14 +196,14 @@ void pending_releases::leave(const ownership& held, pending_release::interest ca
     // After this time its TTL has passed, unless other leases of the owner extend it, or a renewal
     // that is still in flight.
     const auto over = context_.turn_time() + held.spec->options.lease_time;
-    const bool prolonged = held.shared() || held.life.doubtful() ||
-                           (context_.traits().session && !has(mutant::session_release_given_up));
+    const bool extended = held.shared() || held.life.doubtful() ||
+                          (context_.traits().session && !has(mutant::session_release_given_up));
     std::chrono::milliseconds free_time{};
     if (const auto percent = held.spec->options.external_share; percent > 0)
         free_time = fsm::external_time(percent).after(context_.turn_time() - held.since,
                                                       context_.random);
     add({held.spec, held.owner, std::string(held.entry()), free_time}, std::move(caller),
-        fsm::release(clock::time_point::min(), over, prolonged), false);
+        fsm::release(clock::time_point::min(), over, extended), false);
 }
 
 bool pending_releases::leave_lost(const ownership& held, errc reason,

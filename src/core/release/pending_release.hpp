@@ -113,8 +113,8 @@ private:
     void answered(unsigned request, error_code failed, const release_reply& reply);
     void expired() override;
     [[nodiscard]] error_code outcome() const;
-    void tell_listener(const release_reply* reply = nullptr);
-    void tell();
+    void notify_listener(const release_reply* reply = nullptr);
+    void notify();
     void complete(error_code why);
     [[nodiscard]] details_ptr explain(error_code error) const noexcept;
 

@@ -22,14 +22,14 @@ public:
     /// Null: unknown.
     [[nodiscard]] const client_info* find(std::string_view holder) const noexcept
     {
-        const entry* const found = look_for(holder);
+        const entry* const found = entry_of(holder);
         return found == nullptr || found->said.empty() ? nullptr : &found->said;
     }
 
     /// Whether to request its record. For a holder without one, a request follows after a pause.
     [[nodiscard]] bool is_new(std::string_view holder, clock::time_point now) const noexcept
     {
-        const entry* const found = look_for(holder);
+        const entry* const found = entry_of(holder);
         return found == nullptr || (found->said.empty() && now - found->asked >= pause);
     }
 
@@ -56,7 +56,7 @@ private:
     static constexpr std::size_t most = 32;
     static constexpr std::chrono::seconds pause{10};
 
-    [[nodiscard]] const entry* look_for(std::string_view holder) const noexcept
+    [[nodiscard]] const entry* entry_of(std::string_view holder) const noexcept
     {
         const auto found = std::find_if(all_.begin(), all_.end(),
                                         [&](const entry& e) { return e.holder == holder; });
@@ -65,7 +65,7 @@ private:
 
     entry& place_of(std::string_view holder)
     {
-        if (const entry* const found = look_for(holder))
+        if (const entry* const found = entry_of(holder))
             return all_[static_cast<std::size_t>(found - all_.data())];
         entry made;
         made.holder = holder;

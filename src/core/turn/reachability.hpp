@@ -20,7 +20,7 @@ public:
     void connected(store_partition partition)
     {
         at(partition) = {.id = partition, .online = true};
-        look();
+        check();
     }
 
     /// Stores the details of an error, for the next call of `disconnected`.
@@ -41,7 +41,7 @@ public:
         if (known.said_of != why)
             known.said.reset();
         const bool until_now = std::exchange(known.online, false);
-        look();
+        check();
         return until_now;
     }
 
@@ -101,7 +101,7 @@ private:
         return found != known_.end() ? *found : known_.emplace_back();
     }
 
-    void look() noexcept
+    void check() noexcept
     {
         troubled_ = std::any_of(known_.begin(), known_.end(),
                                 [](const state& each) { return !each.online; });

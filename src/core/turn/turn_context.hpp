@@ -306,7 +306,7 @@ public:
     [[nodiscard]] bool informed() const noexcept { return observer_ != nullptr; }
 
     template <class F>
-    void tell(F&& f) const
+    void notify(F&& f) const
     {
         if (observer_of_all_ != nullptr)
             std::forward<F>(f)(*observer_of_all_);
@@ -314,16 +314,16 @@ public:
 
     /// Calls a function of those that `observer::only_problems` lists.
     template <class F>
-    void tell_problem(F&& f) const
+    void report_problem(F&& f) const
     {
         if (observer_)
             std::forward<F>(f)(*observer_);
     }
 
     /// A request that was sent at `sent` has its reply.
-    void tell_answered(store_request request, clock::time_point sent, error_code why)
+    void notify_answered(store_request request, clock::time_point sent, error_code why)
     {
-        tell([&](observer& o) { o.answered(request, turn_time() - sent, why); });
+        notify([&](observer& o) { o.answered(request, turn_time() - sent, why); });
     }
 
     /// A new owner, `<uuid of the client>:<number>`.

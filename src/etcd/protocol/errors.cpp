@@ -20,7 +20,7 @@ constexpr int unimplemented = 12;
 constexpr int unauthenticated = 16;
 
 constexpr int http_not_found = 404;
-constexpr std::size_t longest_foreign_text = 200;
+constexpr std::size_t longest_quoted_body = 200;
 
 constexpr std::string_view lease_gone = "requested lease not found";
 constexpr std::string_view old_token = "revision of auth store is old";
@@ -67,7 +67,7 @@ server_error read_error(int status, std::string_view body)
         error.code = static_cast<int>(*number);
     error.text = said["message"].text();
     if (error.text.empty())
-        error.text = detail::printable(body.substr(0, std::min(body.size(), longest_foreign_text)));
+        error.text = detail::printable(body.substr(0, std::min(body.size(), longest_quoted_body)));
     return error;
 }
 

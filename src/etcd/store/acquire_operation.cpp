@@ -46,7 +46,7 @@ public:
             else if (of->holds)
                 granted();
             else
-                look();
+                read_queue();
         });
     }
 
@@ -102,7 +102,7 @@ private:
         const queue_view& mine = got.result.keys(0);
         if (!mine.empty() && state_->to().owns(mine.front().lease)) {
             of->created = mine.front().created;
-            return look();
+            return read_queue();
         }
         state_->erase(key_);
         if (!mine.empty())
@@ -112,9 +112,9 @@ private:
         finish();
     }
 
-    void look()
+    void read_queue()
     {
-        state_->look(
+        state_->read_queue(
             *state_->find(key_), [this, self = shared_from_this()](const reply& got, bool exists,
                                                                    const queue_view& queue) {
                 if (!got.good())
@@ -219,11 +219,11 @@ private:
 
 /// Adds a reentrant acquisition to the lock of an owner of this client. The server does not know of
 /// it: the key stays until the last one is released.
-class enter_operation final : public operation_of_name
+class reenter_operation final : public operation_of_name
 {
 public:
-    enter_operation(const std::shared_ptr<store_state>& state, const acquire_request& asked,
-                    store::acquire_handler handler)
+    reenter_operation(const std::shared_ptr<store_state>& state, const acquire_request& asked,
+                      store::acquire_handler handler)
         : operation_of(state, lock_prefix(state->settings().root, asked.name)),
           name_(asked.name),
           owner_(asked.owner),
@@ -241,15 +241,15 @@ public:
                 return state_->finish_failed(self, got, name_);
             const contender* const of = state_->find(key_);
             if (of == nullptr)
-                return look();
+                return read_queue();
             if (!of->doubtful)
-                return enter();
+                return reenter();
             state_->locate(key_, [this, self](const reply& located, bool found) {
                 if (!located.good())
                     return state_->finish_failed(self, located, name_);
                 if (!found)
                     state_->erase(key_);
-                enter();
+                reenter();
             });
         });
     }
@@ -264,7 +264,7 @@ public:
     }
 
 private:
-    void enter()
+    void reenter()
     {
         contender* const of = state_->find(key_);
         if (of != nullptr && of->holds) {
@@ -275,7 +275,7 @@ private:
     }
 
     /// The owner may be another client's.
-    void look()
+    void read_queue()
     {
         state_->to().send({.conditions = {}, .success = first_key(place), .failure = {}},
                           [this, self = shared_from_this()](const reply& got) {
@@ -307,7 +307,7 @@ std::shared_ptr<operation_of_name> make_acquire(const std::shared_ptr<store_stat
 {
     if (asked.entry.empty())
         return std::make_shared<acquire_operation>(state, asked, std::move(handler));
-    return std::make_shared<enter_operation>(state, asked, std::move(handler));
+    return std::make_shared<reenter_operation>(state, asked, std::move(handler));
 }
 
 } // namespace leasehold::etcd_store

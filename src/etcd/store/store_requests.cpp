@@ -25,8 +25,8 @@ public:
         const contender* const of = state_->find(key_);
         if (of == nullptr || of->doubtful || of->leaving || of->holds)
             return finish();
-        state_->look(*of, [this, self = shared_from_this()](const reply& got, bool exists,
-                                                            const queue_view& queue) {
+        state_->read_queue(*of, [this, self = shared_from_this()](const reply& got, bool exists,
+                                                                  const queue_view& queue) {
             contender* const found = state_->find(key_);
             if (!got.good() || found == nullptr)
                 return finish();
@@ -64,8 +64,8 @@ void store_state::begin(std::string_view owner, std::function<void(const reply&)
     session_->begin(client_key(settings_.root, client), info_text_, std::move(then));
 }
 
-void store_state::look(const contender& of,
-                       std::function<void(const reply&, bool, const queue_view&)> then)
+void store_state::read_queue(const contender& of,
+                             std::function<void(const reply&, bool, const queue_view&)> then)
 {
     session_->send({.conditions = created_at(of.key, of.created),
                     .success = keys_before(of.prefix, of.created, longest_view),

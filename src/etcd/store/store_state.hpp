@@ -60,8 +60,8 @@ public:
     /// Begins the session for this owner, if it has not begun. May call the function at once.
     void begin(std::string_view owner, std::function<void(const reply&)> then);
     /// The keys before an owner's. `exists`: its key does.
-    void look(const contender& of,
-              std::function<void(const reply&, bool exists, const queue_view&)> then);
+    void read_queue(const contender& of,
+                    std::function<void(const reply&, bool exists, const queue_view&)> then);
     /// Finds the key of a doubtful owner, which is not doubtful then. `found`: it has one.
     void locate(std::string_view key, std::function<void(const reply&, bool found)> then);
     /// Has a transaction create the key of an owner.

@@ -22,13 +22,13 @@ namespace {
 using std::chrono::milliseconds;
 
 // A pipe takes a write of this size whole or not at all.
-constexpr std::size_t longest_line = 4096;
+constexpr std::size_t longest_queue = 4096;
 
 /// Writes the line in one piece, so that lines of several threads do not mix.
 void write_to_stderr(std::string_view line)
 {
     std::string text = "leasehold: ";
-    text.append(line.substr(0, longest_line - text.size() - 1)).append("\n");
+    text.append(line.substr(0, longest_queue - text.size() - 1)).append("\n");
 #if defined(__unix__) || defined(__APPLE__)
     // A full pipe would block the renewals. A closed one would send SIGPIPE.
     pollfd place{STDERR_FILENO, POLLOUT, 0};

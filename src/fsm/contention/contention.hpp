@@ -97,7 +97,7 @@ public:
     /// count as another failure; the next connection also triggers a poll.
     action wakeup(bool online) noexcept
     {
-        if (has(mutant::hint_ignored) || (waits() && !online))
+        if (has(mutant::wakeup_ignored) || (waits() && !online))
             return {};
         switch (state_) {
         case state::sending: again_ = true; break; // the reply may be older than the wake-up
@@ -155,7 +155,7 @@ public:
         if (remaining >= clock::duration::zero())
             pause = std::min(pause, remaining + pick(random, std::chrono::milliseconds(1),
                                                      std::chrono::milliseconds(3)));
-        if (has(mutant::only_hints))
+        if (has(mutant::only_wakeups))
             pause = std::chrono::hours(1);
         if (has(mutant::no_backoff))
             pause = clock::duration::zero();

@@ -1,5 +1,5 @@
-#ifndef LEASEHOLD_SRC_FSM_CONTENTION_LOOK_PACE_HPP
-#define LEASEHOLD_SRC_FSM_CONTENTION_LOOK_PACE_HPP
+#ifndef LEASEHOLD_SRC_FSM_CONTENTION_POLL_PACE_HPP
+#define LEASEHOLD_SRC_FSM_CONTENTION_POLL_PACE_HPP
 
 #include "fsm/contention/backoff.hpp"
 
@@ -13,14 +13,14 @@ namespace leasehold::fsm {
 
 /// The times of the polls of a waiter in a queue. The store notifies the waiter of a grant. A poll
 /// is needed if the holder is gone, or if the notification was lost.
-class look_pace
+class poll_pace
 {
 public:
     /// @param presence The time for which a poll keeps the waiter present: the next one must be
     ///                 earlier than its end.
     /// @param lease    The requested lease time; the interval if the store does not report
     ///                 until when another owner holds the lock.
-    look_pace(clock::duration presence, clock::duration lease) noexcept
+    poll_pace(clock::duration presence, clock::duration lease) noexcept
         : presence_(presence), lease_(lease)
     {}
 

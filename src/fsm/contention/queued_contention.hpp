@@ -169,7 +169,7 @@ public:
     action granted(bool in_time, bool wanted) noexcept
     {
         BOOST_ASSERT(state_ == state::sending);
-        return enter(in_time, wanted);
+        return hold(in_time, wanted);
     }
 
     /// Another owner holds the lock. Not `queued` if the request could not join: it used the fast
@@ -224,7 +224,7 @@ public:
 
     /// The release is sent without a next owner: the waiters have left since, or the next owner has
     /// to send its own request. Not to be called after the release with a next owner was sent.
-    void joins_nobody() noexcept
+    void joins_no_waiter() noexcept
     {
         BOOST_ASSERT(state_ == state::releasing);
         joins_ = false;
@@ -244,7 +244,7 @@ public:
             return wanted ? this->wanted(online) : action{};
         }
         if (next == succession::granted)
-            return enter(in_time, wanted);
+            return hold(in_time, wanted);
         if (!wanted)
             return give_up();
         if (!online) {
@@ -280,7 +280,7 @@ private:
         return {action::kind::send, known_};
     }
 
-    action enter(bool in_time, bool wanted) noexcept
+    action hold(bool in_time, bool wanted) noexcept
     {
         late_ = false;
         reported_ = false;

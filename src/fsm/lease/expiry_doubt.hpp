@@ -17,10 +17,10 @@ public:
     [[nodiscard]] bool of(std::chrono::milliseconds remaining, clock::duration lease,
                           clock::time_point now) noexcept
     {
-        const bool stands_still = remaining == last_ && now - looked_ >= shortest;
+        const bool is_stopped = remaining == last_ && now - looked_ >= shortest;
         last_ = remaining;
         looked_ = now;
-        return stands_still || remaining > odd_factor * lease || remaining.count() < 0;
+        return is_stopped || remaining > odd_factor * lease || remaining.count() < 0;
     }
 
 private:

@@ -31,7 +31,7 @@ public:
     /// @returns Zero: the next waiter gets the lock at once.
     [[nodiscard]] milliseconds after(clock::duration held, random_source& random) const
     {
-        if (percent_ == 0 || has(mutant::foreign_turn_not_left) || held <= clock::duration::zero())
+        if (percent_ == 0 || has(mutant::external_turn_not_left) || held <= clock::duration::zero())
             return {};
         // A lock may have been held for days.
         const auto all = std::min<clock::duration>(held, std::chrono::hours(24));

@@ -32,8 +32,8 @@ public:
     ///                   that is held. "Not owner" is final only for a release sent later.
     /// @param over       The time at which the TTL has passed in any case, unless it may have been
     /// `prolonged`.
-    release(clock::time_point runs_until, clock::time_point over, bool prolonged) noexcept
-        : runs_until_(runs_until), over_(over), prolonged_(prolonged)
+    release(clock::time_point runs_until, clock::time_point over, bool extended) noexcept
+        : runs_until_(runs_until), over_(over), extended_(extended)
     {}
 
     [[nodiscard]] clock::time_point next() const noexcept
@@ -53,7 +53,7 @@ public:
                 outcome_ = errc::outcome_unknown;
             else
                 outcome_ = last_error_ ? last_error_ : error_code(errc::store_unavailable);
-            if (!prolonged_)
+            if (!extended_)
                 return done();
             over_ = clock::time_point::max();
             patience_ = shortest_patience;
@@ -146,7 +146,7 @@ private:
     clock::duration patience_{};
     error_code last_error_;
     error_code outcome_;
-    bool prolonged_;
+    bool extended_;
     bool in_flight_ = false;
     bool unknown_ = false;
     bool waits_for_late_ = false;

@@ -55,8 +55,8 @@ struct renewal_work
 /// another clock. Its address is stable.
 struct request
 {
-    request(std::string_view lock, std::string_view by, std::string_view entered)
-        : name(lock), owner(by), entry(entered), slot(slot_of(name))
+    request(std::string_view lock, std::string_view by, std::string_view reentered)
+        : name(lock), owner(by), entry(reentered), slot(slot_of(name))
     {}
     request(const request&) = delete;
     request& operator=(const request&) = delete;

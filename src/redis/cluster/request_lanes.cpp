@@ -4,7 +4,7 @@
 
 namespace leasehold::redis_store::cluster {
 
-void request_lanes::enter(const request_ptr& one)
+void request_lanes::add(const request_ptr& one)
 {
     if (!one->is_renewal())
         lanes_[one->name].requests.push_back(one);

@@ -17,7 +17,7 @@ class request_lanes
 {
 public:
     /// Appends to the requests for its name. Renewals have no order and only wait.
-    void enter(const request_ptr& one);
+    void add(const request_ptr& one);
     void leave(const request_ptr& one);
 
     void park(const request_ptr& one);

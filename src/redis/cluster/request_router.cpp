@@ -77,7 +77,7 @@ bool request_router::waits_for(store_partition node) const
                        [&](const request_ptr& each) { return target(*each) == node; });
 }
 
-clock::time_point request_router::next_look() const
+clock::time_point request_router::next_check() const
 {
     auto next = clock::time_point::max();
     for (const request_ptr& each : lanes_.parked()) {
@@ -88,7 +88,7 @@ clock::time_point request_router::next_look() const
     return next;
 }
 
-void request_router::look(clock::time_point at)
+void request_router::check(clock::time_point at)
 {
     for (const request_ptr& each : lanes_.all_parked()) {
         if (each->now != request::state::parked)
@@ -107,8 +107,8 @@ void request_router::look(clock::time_point at)
     retry();
 }
 
-/// Reports the time of the next `look`, which is seldom needed.
-void request_router::look_after()
+/// Reports the time of the next `check`, which is seldom needed.
+void request_router::schedule_check()
 {
     if (lanes_.any_parked() || grants_.take_changed())
         callbacks_.on_change();
@@ -205,7 +205,7 @@ void request_router::submit(const request_ptr& one)
 {
     if (!poster_)
         return; // never opened: there is no caller to notify
-    lanes_.enter(one);
+    lanes_.add(one);
     if (!open_)
         return refuse(one, errc::store_unavailable);
     if (!is_served(one->name))
@@ -430,7 +430,7 @@ void request_router::finish(const request_ptr& one, error_code code, acquire_rep
     auto& work = std::get<acquire_work>(one->work);
     std::move(work.handler)(code, std::move(reply));
     advance(one->name);
-    look_after();
+    schedule_check();
 }
 
 void request_router::finish(const request_ptr& one, error_code code, release_reply reply)
@@ -441,7 +441,7 @@ void request_router::finish(const request_ptr& one, error_code code, release_rep
     lanes_.leave(one);
     std::move(work.handler)(code, std::move(reply));
     advance(one->name);
-    look_after();
+    schedule_check();
 }
 
 void request_router::finish(const request_ptr& one, error_code code, renew_reply reply)

@@ -43,7 +43,7 @@ public:
         std::function<void()> want_map;
         std::function<void()> tidy; ///< A node that serves nothing has answered all requests.
         std::function<std::string(store_partition node)> server_of;
-        std::function<void()> on_change; ///< `next_look` has changed.
+        std::function<void()> on_change; ///< `next_check` has changed.
     };
 
     request_router(const redis_config& settings, slot_map& map, detail::time_source& time,
@@ -71,9 +71,9 @@ public:
     [[nodiscard]] bool waits_for(store_partition node) const;
 
     /// Does what is due at this time.
-    void look(clock::time_point at);
-    /// The time of the next `look`. The maximum: nothing waits here.
-    [[nodiscard]] clock::time_point next_look() const;
+    void check(clock::time_point at);
+    /// The time of the next `check`. The maximum: nothing waits here.
+    [[nodiscard]] clock::time_point next_check() const;
 
 private:
     [[nodiscard]] store_partition target(const request& one) const;
@@ -89,7 +89,7 @@ private:
     void finish(const request_ptr& one, error_code code, release_reply reply);
     void finish(const request_ptr& one, error_code code, renew_reply reply);
     void finish_refused(const request_ptr& one, error_code code);
-    void look_after();
+    void schedule_check();
     [[nodiscard]] clock::time_point now() const { return time_.now(); }
 
     const redis_config& settings_;

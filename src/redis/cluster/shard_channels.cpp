@@ -184,7 +184,7 @@ void shard_channels::on_map()
     }
 }
 
-void shard_channels::look()
+void shard_channels::check()
 {
     if (listener_ == nullptr)
         return;
@@ -200,7 +200,7 @@ void shard_channels::look()
         callbacks_.on_lost_slot();
 }
 
-clock::time_point shard_channels::next_look() const
+clock::time_point shard_channels::next_check() const
 {
     auto next = clock::time_point::max();
     for (const auto& [channel, state] : channels_) {

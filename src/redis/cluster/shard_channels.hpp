@@ -77,7 +77,7 @@ public:
         std::function<void(store_partition node, const redirection& said)> on_moved;
         /// The node that now serves the slot of a channel is unknown.
         std::function<void()> on_lost_slot;
-        std::function<void()> on_change; ///< `next_look` has changed.
+        std::function<void()> on_change; ///< `next_check` has changed.
         std::function<clock::time_point()> now;
     };
 
@@ -99,9 +99,9 @@ public:
     /// Other nodes may serve the slots.
     void on_map();
     /// Subscribes again to unconfirmed channels.
-    void look();
-    /// The time of the next `look`. The maximum: nothing is due.
-    [[nodiscard]] clock::time_point next_look() const;
+    void check();
+    /// The time of the next `check`. The maximum: nothing is due.
+    [[nodiscard]] clock::time_point next_check() const;
 
 private:
     friend class shard_connection;

@@ -374,7 +374,7 @@ void shards::learn(const redirection& said, master_node& by)
     const master_node& before = map_.get(map_[said.slot]);
     if (map_.move(said.slot, there)) {
         // Waiters at an unreachable node are notified of this one, too.
-        if (!before.announced && !has(mutant::new_node_not_told))
+        if (!before.announced && !has(mutant::new_node_not_notified))
             there.announced = false;
         // Names in that slot may send requests there. Later, because this may be inside a call.
         poster_->post([self = shared_from_this(), &there] {
@@ -407,8 +407,8 @@ void shards::set_timer()
 {
     if (listener_ == nullptr)
         return;
-    auto next = std::min(channels_.next_look(), grants_->next_look());
-    next = std::min({next, refresh_.next_time(), router_.next_look()});
+    auto next = std::min(channels_.next_check(), grants_->next_check());
+    next = std::min({next, refresh_.next_time(), router_.next_check()});
     if (next != clock::time_point::max())
         time_->wake_at(next);
 }
@@ -418,11 +418,11 @@ void shards::on_time()
     if (listener_ == nullptr)
         return;
     const auto at = now();
-    router_.look(at);
+    router_.check(at);
     if (refresh_.due(at))
         ask_map();
-    channels_.look();
-    grants_->look(at);
+    channels_.check();
+    grants_->check(at);
     set_timer();
 }
 

@@ -88,7 +88,7 @@ void grant_channels::on_message(store_listener& listener, const std::string& tex
         listener.on_grant(all.substr(space + 1), owner);
 }
 
-void grant_channels::look(clock::time_point now)
+void grant_channels::check(clock::time_point now)
 {
     if (channels_ == nullptr)
         return;
@@ -102,7 +102,7 @@ void grant_channels::look(clock::time_point now)
     }
 }
 
-clock::time_point grant_channels::next_look() const
+clock::time_point grant_channels::next_check() const
 {
     auto next = clock::time_point::max();
     for (const auto& [slot, state] : slots_)

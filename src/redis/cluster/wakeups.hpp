@@ -49,12 +49,12 @@ public:
         return name.starts_with(begin_);
     }
 
-    /// Whether `next_look` may be sooner than it was.
+    /// Whether `next_check` may be sooner than it was.
     [[nodiscard]] bool take_changed() noexcept { return std::exchange(changed_, false); }
 
     /// Unsubscribes from channels without a recent waiter.
-    void look(clock::time_point now);
-    [[nodiscard]] clock::time_point next_look() const;
+    void check(clock::time_point now);
+    [[nodiscard]] clock::time_point next_check() const;
     void close() noexcept;
 
 private:

@@ -164,9 +164,9 @@ call native_commands::release_all(const release_group& asked, boost::redis::requ
 call native_commands::renew(std::span<const renewal> asked, boost::redis::request& to)
 {
     // Entries of reentrant acquisitions have a key of their own.
-    const bool entered = std::any_of(asked.begin(), asked.end(),
-                                     [](const renewal& each) { return !each.entry.empty(); });
-    return entered ? queue_.renew(asked, to) : renew_briefly(asked, to);
+    const bool reentered = std::any_of(asked.begin(), asked.end(),
+                                       [](const renewal& each) { return !each.entry.empty(); });
+    return reentered ? queue_.renew(asked, to) : renew_briefly(asked, to);
 }
 
 call native_commands::renew_briefly(std::span<const renewal> asked, boost::redis::request& to)

@@ -62,7 +62,7 @@ call native_queue_commands::acquire(const acquire_request& asked, std::int64_t l
                                     boost::redis::request& to)
 {
     if (!asked.entry.empty())
-        return enter(asked, latest, to);
+        return reenter(asked, latest, to);
     native::value_of(asked.owner, value_);
     keys_.queue(asked.name, queue_key_);
     keys_.waiters(asked.name, waiters_);
@@ -93,14 +93,14 @@ call native_queue_commands::acquire(const acquire_request& asked, std::int64_t l
             .raises = fences_.owed};
 }
 
-call native_queue_commands::enter(const acquire_request& asked, std::int64_t latest,
-                                  boost::redis::request& to)
+call native_queue_commands::reenter(const acquire_request& asked, std::int64_t latest,
+                                    boost::redis::request& to)
 {
     native::value_of(asked.owner, value_);
     keys_.entries(asked.name, entries_);
-    push_command(to, "EVALSHA", scripts_.enter.sha, 2, asked.name, entries_, value_,
+    push_command(to, "EVALSHA", scripts_.reenter.sha, 2, asked.name, entries_, value_,
                  asked.lease.count(), latest, asked.entry);
-    return {.called = &scripts_.enter, .expects = 5};
+    return {.called = &scripts_.reenter, .expects = 5};
 }
 
 call native_queue_commands::release(const release_request& asked, std::int64_t latest,

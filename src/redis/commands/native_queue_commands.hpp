@@ -60,7 +60,7 @@ private:
     [[nodiscard]] bool is_subscribed(slot_number slot) const noexcept;
     [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked,
                                                   slot_number slot) const noexcept;
-    call enter(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
+    call reenter(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
     void joined(const call& made, acquire_reply& reply, std::int64_t place);
 
     const native_scripts& scripts_ = of_native();

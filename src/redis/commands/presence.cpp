@@ -29,12 +29,12 @@ bool is_there(redis_config::key_layout layout, const renewal& held, const reply&
 {
     if (layout == redis_config::key_layout::native && held.entry.empty())
         return answer.error.empty() && answer.text && native::owner_of(*answer.text) == held.owner;
-    return is_prolonged(answer);
+    return is_extended(answer);
 }
 
-void prolong(const key_form& of, const renewal& held, bool with_text, boost::redis::request& to)
+void extend(const key_form& of, const renewal& held, bool with_text, boost::redis::request& to)
 {
-    const script& by = script_to_prolong(of.layout);
+    const script& by = script_to_extend(of.layout);
     const std::string_view command = with_text ? "EVAL" : "EVALSHA";
     const std::string_view called = with_text ? by.text : std::string_view(by.sha);
     if (of.layout == redis_config::key_layout::redisson) {
@@ -52,12 +52,12 @@ void prolong(const key_form& of, const renewal& held, bool with_text, boost::red
     }
 }
 
-const script& script_to_prolong(redis_config::key_layout layout)
+const script& script_to_extend(redis_config::key_layout layout)
 {
     return layout == redis_config::key_layout::redisson ? renew_script() : of_native().renew;
 }
 
-bool is_prolonged(const reply& answer)
+bool is_extended(const reply& answer)
 {
     return answer.is(1) && answer.numbers.front() == 1;
 }

@@ -27,14 +27,14 @@ void ask_for(const key_form& of, const renewal& held, boost::redis::request& to)
 [[nodiscard]] bool is_there(redis_config::key_layout layout, const renewal& held,
                             const reply& answer);
 
-/// Writes a renewal for the owner, or its entry, by the script that `script_to_prolong` returns.
+/// Writes a renewal for the owner, or its entry, by the script that `script_to_extend` returns.
 /// `with_text`: sends the text of the script, so that the server need not have it.
-void prolong(const key_form& of, const renewal& held, bool with_text, boost::redis::request& to);
+void extend(const key_form& of, const renewal& held, bool with_text, boost::redis::request& to);
 
-[[nodiscard]] const script& script_to_prolong(redis_config::key_layout layout);
+[[nodiscard]] const script& script_to_extend(redis_config::key_layout layout);
 
 /// Reads the answer to it.
-[[nodiscard]] bool is_prolonged(const reply& answer);
+[[nodiscard]] bool is_extended(const reply& answer);
 
 } // namespace leasehold::redis_store
 

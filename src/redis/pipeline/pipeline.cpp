@@ -295,14 +295,14 @@ void pipeline::forget_waiting() noexcept
 void pipeline::on_answers(const batch_ptr& sent)
 {
     const auto self = shared_from_this();
-    pass_on_until(sent);
+    complete_until(sent);
     flush();
 }
 
 void pipeline::on_end(const batch_ptr& sent, error_code unanswered)
 {
     const auto self = shared_from_this();
-    pass_on_until(sent);
+    complete_until(sent);
     std::erase(under_way_, sent);
     while (sent->handled < sent->commands.size()) {
         command& asked = sent->commands[sent->handled++];
@@ -323,7 +323,7 @@ void pipeline::on_end(const batch_ptr& sent, error_code unanswered)
 
 // The server answers in the order of sending, but the end of a batch may be reported after answers
 // to the next one. Requests complete in the order of sending, so that repetitions keep that order.
-void pipeline::pass_on_until(const batch_ptr& last)
+void pipeline::complete_until(const batch_ptr& last)
 {
     // A handler may send more, so the list may grow.
     for (std::size_t i = 0; i < under_way_.size(); ++i) {

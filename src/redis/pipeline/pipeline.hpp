@@ -169,7 +169,7 @@ private:
     void watch_time();
     void on_time();
 
-    void pass_on_until(const batch_ptr& last);
+    void complete_until(const batch_ptr& last);
     void finish(batch& from, command& asked, error_code unanswered);
     void answer(command& asked, store::acquire_handler& handler, error_code code, details_ptr more);
     void answer(command& asked, store::release_handler& handler, error_code code, details_ptr more);

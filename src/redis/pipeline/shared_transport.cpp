@@ -42,18 +42,18 @@ private:
     std::shared_ptr<detail::context_poster> way_;
 };
 
-/// Delivers the result of a request to the strand, `poster`, by a call of `Tell(error_code, bool
+/// Delivers the result of a request to the strand, `poster`, by a call of `Notify(error_code, bool
 /// written)`. It does so even if its handler is destroyed without a call, because the context of
 /// the connection ended.
-template <class Tell>
+template <class Notify>
 class report
 {
 public:
-    report(std::shared_ptr<detail::context_poster> poster, Tell tell)
-        : poster_(std::move(poster)), tell_(std::move(tell))
+    report(std::shared_ptr<detail::context_poster> poster, Notify notify)
+        : poster_(std::move(poster)), notify_(std::move(notify))
     {}
     report(report&& other) noexcept
-        : poster_(std::exchange(other.poster_, nullptr)), tell_(std::move(other.tell_))
+        : poster_(std::exchange(other.poster_, nullptr)), notify_(std::move(other.notify_))
     {}
     report& operator=(report&&) = delete;
     ~report()
@@ -65,12 +65,13 @@ public:
     void operator()(error_code error, bool written)
     {
         const auto way = std::exchange(poster_, nullptr);
-        way->post([tell = std::move(tell_), error, written]() mutable { tell(error, written); });
+        way->post(
+            [notify = std::move(notify_), error, written]() mutable { notify(error, written); });
     }
 
 private:
     std::shared_ptr<detail::context_poster> poster_;
-    Tell tell_;
+    Notify notify_;
 };
 
 class shared_transport final : public transport,

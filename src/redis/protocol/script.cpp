@@ -67,7 +67,7 @@ const native_scripts& of_native()
         .release = script(scripts::native_release),
         .release_all = script(scripts::native_release_all),
         .leave = script(scripts::native_leave),
-        .enter = script(scripts::native_enter),
+        .reenter = script(scripts::native_reenter),
         .renew = script(scripts::native_renew),
         .renew_brief = script(scripts::native_renew_brief),
         .alive = script(scripts::native_alive),
@@ -81,7 +81,7 @@ const script_set& native_cluster_script_set()
 {
     static const native_scripts& each = of_native();
     static const std::array all{&each.acquire, &each.release, &each.leave,
-                                &each.enter,   &each.renew,   &each.renew_brief};
+                                &each.reenter, &each.renew,   &each.renew_brief};
     static const script_set value{all, &each.check, &each.renew};
     return value;
 }
@@ -90,7 +90,7 @@ const script_set& native_script_set()
 {
     static const native_scripts& each = of_native();
     static const std::array all{&each.acquire, &each.release, &each.release_all, &each.leave,
-                                &each.enter,   &each.renew,   &each.renew_brief, &each.raise};
+                                &each.reenter, &each.renew,   &each.renew_brief, &each.raise};
     static const script_set value{all, &each.check, &each.renew};
     return value;
 }
@@ -99,10 +99,10 @@ const quorum_scripts& of_quorum()
 {
     static const quorum_scripts all{
         .acquire = script(scripts::quorum_acquire),
-        .enter = script(scripts::quorum_enter),
+        .reenter = script(scripts::quorum_reenter),
         .renew = script(scripts::quorum_renew),
         .release = script(scripts::quorum_release),
-        .look = script(scripts::quorum_look),
+        .inspect = script(scripts::quorum_inspect),
         .adopt = script(scripts::quorum_adopt),
         .seed = script(scripts::quorum_seed),
         .check = script(scripts::quorum_check),
@@ -113,8 +113,8 @@ const quorum_scripts& of_quorum()
 const script_set& quorum_script_set()
 {
     static const quorum_scripts& each = of_quorum();
-    static const std::array all{&each.acquire, &each.enter, &each.renew, &each.release,
-                                &each.look,    &each.adopt, &each.seed};
+    static const std::array all{&each.acquire, &each.reenter, &each.renew, &each.release,
+                                &each.inspect, &each.adopt,   &each.seed};
     static const script_set value{all, &each.check, &each.renew};
     return value;
 }

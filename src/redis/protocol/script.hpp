@@ -42,7 +42,7 @@ struct queue_scripts
 /// Scripts of the layout `native`.
 struct native_scripts
 {
-    script acquire, release, release_all, leave, enter, renew, renew_brief, alive, raise, check;
+    script acquire, release, release_all, leave, reenter, renew, renew_brief, alive, raise, check;
 };
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const native_scripts& of_native();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& native_script_set();
@@ -52,7 +52,7 @@ struct native_scripts
 /// Scripts of the members of a quorum.
 struct quorum_scripts
 {
-    script acquire, enter, renew, release, look, adopt, seed, check;
+    script acquire, reenter, renew, release, inspect, adopt, seed, check;
 };
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const quorum_scripts& of_quorum();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& quorum_script_set();

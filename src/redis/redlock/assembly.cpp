@@ -51,15 +51,15 @@ void quorum_state::assembly::start()
 {
     const auto self = shared_from_this();
     ask_all([&](unsigned i) {
-        of_->at(i).async_look(of_->draw(),
-                              [this, self, i, connection = of_->members_[i].connection](
-                                  error_code failed, const look_answer& said) {
-                                  known& each = of_->members_[i];
-                                  if (!failed && each.reachable && connection == each.connection &&
-                                      phase_ == phase::looking)
-                                      of_->take_look(i, said);
-                                  answered(i, phase::looking);
-                              });
+        of_->at(i).async_inspect(
+            of_->draw(), [this, self, i, connection = of_->members_[i].connection](
+                             error_code failed, const inspect_answer& said) {
+                known& each = of_->members_[i];
+                if (!failed && each.reachable && connection == each.connection &&
+                    phase_ == phase::inspecting)
+                    of_->take_inspection(i, said);
+                answered(i, phase::inspecting);
+            });
         return true;
     });
 }
@@ -70,7 +70,7 @@ void quorum_state::assembly::go_on()
     if (!of_->is_open())
         return;
     switch (phase_) {
-    case phase::looking: return ask_more();
+    case phase::inspecting: return ask_more();
     case phase::asking: return write();
     case phase::seeding:
     case phase::over: break;
@@ -96,7 +96,7 @@ void quorum_state::assembly::ask_more()
     std::vector<fsm::member_view> views;
     for (const known& each : of_->members_) {
         views.push_back(each.view);
-        views.back().reachable = each.reachable && each.looked;
+        views.back().reachable = each.reachable && each.inspected;
         views.back().epoch = std::max(views.back().epoch, of_->epoch());
     }
     rejoin_.emplace(of_->size, views);
@@ -108,7 +108,7 @@ void quorum_state::assembly::ask_more()
         of_->assembling_.reset();
         of_->stuck_ = false;
         of_->tries_ = 0;
-        of_->look_again();
+        of_->inspect_again();
         return of_->review();
     case fsm::rejoin::step::stuck: phase_ = phase::over; return go_on();
     case fsm::rejoin::step::finish: return write();
@@ -128,17 +128,17 @@ void quorum_state::assembly::ask_more()
         });
     case fsm::rejoin::step::confirm:
         return ask_all([&](unsigned i) {
-            of_->at(i).async_look(of_->draw(),
-                                  [this, self, i](error_code failed, const look_answer& said) {
-                                      if (!failed)
-                                          rejoin_->confirmed(i, {.reachable = true,
-                                                                 .is_member = said.is_member,
-                                                                 .epoch = said.epoch,
-                                                                 .largest = said.largest,
-                                                                 .nonce = said.nonce,
-                                                                 .lease = said.lease});
-                                      answered(i, phase::asking);
-                                  });
+            of_->at(i).async_inspect(
+                of_->draw(), [this, self, i](error_code failed, const inspect_answer& said) {
+                    if (!failed)
+                        rejoin_->confirmed(i, {.reachable = true,
+                                               .is_member = said.is_member,
+                                               .epoch = said.epoch,
+                                               .largest = said.largest,
+                                               .nonce = said.nonce,
+                                               .lease = said.lease});
+                    answered(i, phase::asking);
+                });
             return true;
         });
     }

@@ -21,7 +21,7 @@ public:
 private:
     enum class phase : std::uint8_t
     {
-        looking,
+        inspecting,
         asking,
         seeding,
         over,
@@ -36,7 +36,7 @@ private:
     void write();
 
     const std::shared_ptr<quorum_state> of_;
-    phase phase_ = phase::looking;
+    phase phase_ = phase::inspecting;
     mask pending_ = 0;
     std::optional<fsm::rejoin> rejoin_;
 };

@@ -72,7 +72,7 @@ struct reentry
     std::chrono::milliseconds budget;
 };
 
-enum class entered : std::uint8_t
+enum class reentered : std::uint8_t
 {
     yes,
     late,
@@ -102,7 +102,7 @@ struct release_answer
 };
 
 /// The report of a member about itself.
-struct look_answer
+struct inspect_answer
 {
     bool is_member = false;
     std::uint64_t epoch = 0;
@@ -183,7 +183,7 @@ public:
     virtual void close() = 0;
 
     virtual void async_vote(const ballot& asked, handler<ballot_reply> done) = 0;
-    virtual void async_enter(const reentry& asked, handler<entered> done) = 0;
+    virtual void async_reenter(const reentry& asked, handler<reentered> done) = 0;
     /// @param budget The limit for creating locks: later none is created.
     virtual void async_renew(std::span<const upkeep> asked, std::chrono::milliseconds budget,
                              asio::any_completion_handler<void(std::vector<kept>)> done) = 0;
@@ -191,7 +191,7 @@ public:
     virtual void async_release(const release_request& asked, bool quiet,
                                handler<release_answer> done) = 0;
 
-    virtual void async_look(std::uint64_t nonce, handler<look_answer> done) = 0;
+    virtual void async_inspect(std::uint64_t nonce, handler<inspect_answer> done) = 0;
     virtual void async_adopt(std::uint64_t epoch, handler<adopt_answer> done) = 0;
     virtual void async_seed(const seed& asked, handler<seed_answer> done) = 0;
 

@@ -14,8 +14,8 @@ void start_acquire(const std::shared_ptr<quorum_state>& of, const acquire_reques
                    store::acquire_handler done);
 
 /// Acquires a lock again at a quorum of members, or at none.
-void start_enter(const std::shared_ptr<quorum_state>& of, const acquire_request& asked,
-                 store::acquire_handler done);
+void start_reenter(const std::shared_ptr<quorum_state>& of, const acquire_request& asked,
+                   store::acquire_handler done);
 
 /// Renews locks at a majority of members.
 void start_renew(const std::shared_ptr<quorum_state>& of, std::span<const renewal> asked,

@@ -22,7 +22,7 @@ public:
         : channel_connection(settings, std::move(from)), keys_(settings.prefix)
     {}
 
-    void tell(member_listener& to, unsigned member) noexcept
+    void notify(member_listener& to, unsigned member) noexcept
     {
         receiver_ = &to;
         member_ = member;

@@ -162,7 +162,7 @@ std::string quorum_state::trouble_of(unsigned number, error_code failed) const
         text += failed.message();
     else if (!each.reachable)
         text += error_code(each.why ? each.why : error_code(errc::store_unavailable)).message();
-    else if (!each.looked)
+    else if (!each.inspected)
         text += "has not said what it knows";
     else if (!each.is_member)
         text += "has restarted or forgotten, and is no member";
@@ -181,19 +181,19 @@ void quorum_state::on_reachable(unsigned number)
 {
     known& each = members_[number];
     each.reachable = true;
-    each.looked = false;
+    each.inspected = false;
     each.is_member = false;
     each.why = {};
     each.details.reset();
     ++each.connection;
-    look(number);
+    inspect(number);
 }
 
 void quorum_state::on_unreachable(unsigned number, error_code why, const details_ptr& details)
 {
     known& each = members_[number];
     each.reachable = false;
-    each.looked = false;
+    each.inspected = false;
     each.is_member = false;
     each.why = why;
     each.details = details;
@@ -207,17 +207,17 @@ void quorum_state::on_member_error(unsigned number, error_code code, const diagn
         listener_->on_error(0, code, details);
 }
 
-void quorum_state::look(unsigned number)
+void quorum_state::inspect(unsigned number)
 {
-    at(number).async_look(
+    at(number).async_inspect(
         draw(), [self = shared_from_this(), number, connection = members_[number].connection](
-                    error_code failed, const look_answer& said) {
-            self->looked(number, connection, failed, said);
+                    error_code failed, const inspect_answer& said) {
+            self->inspected(number, connection, failed, said);
         });
 }
 
-void quorum_state::looked(unsigned number, unsigned connection, error_code failed,
-                          const look_answer& said)
+void quorum_state::inspected(unsigned number, unsigned connection, error_code failed,
+                             const inspect_answer& said)
 {
     known& each = members_[number];
     if (listener_ == nullptr || connection != each.connection || !each.reachable)
@@ -228,7 +228,7 @@ void quorum_state::looked(unsigned number, unsigned connection, error_code faile
         assemble_later(fsm::pick(random_, again_floor, again_ceiling));
         return review();
     }
-    take_look(number, said);
+    take_inspection(number, said);
     leave_again(number);
     complete_at(number);
     if (!each.is_member)
@@ -236,11 +236,11 @@ void quorum_state::looked(unsigned number, unsigned connection, error_code faile
     review();
 }
 
-void quorum_state::take_look(unsigned number, const look_answer& said)
+void quorum_state::take_inspection(unsigned number, const inspect_answer& said)
 {
     known& each = members_[number];
-    each.looked = true;
-    each.looked_at = now();
+    each.inspected = true;
+    each.inspected_at = now();
     each.is_member = said.is_member;
     each.why = {};
     each.silent_until = said.is_member ? now() + clock::duration(said.silent) : clock::time_point();
@@ -261,14 +261,14 @@ void quorum_state::on_blank_member(unsigned number)
     known& each = members_[number];
     const bool is_new = std::exchange(each.is_member, false);
     if (is_new) {
-        each.looked = false;
-        look(number); // to learn its state
+        each.inspected = false;
+        inspect(number); // to learn its state
         return review();
     }
     // The first client does it for all; others see that it was done. If all are blank, doing it
     // at once affects no lease.
     const bool all = std::all_of(members_.begin(), members_.end(), [](const known& k) {
-        return k.reachable && k.looked && !k.is_member;
+        return k.reachable && k.inspected && !k.is_member;
     });
     assemble_later(all ? clock::duration() : fsm::pick(random_, {}, std::chrono::milliseconds(50)));
 }
@@ -296,7 +296,7 @@ void quorum_state::joined(unsigned number, const seed_answer& said, std::uint64_
 void quorum_state::assemble_later(clock::duration pause)
 {
     // The first start is not affected.
-    if (has(mutant::stranger_left_out) && was_online_)
+    if (has(mutant::lost_member_left_out) && was_online_)
         return;
     assemble_at_ = std::min(assemble_at_, now() + pause);
     set_timer();
@@ -304,10 +304,10 @@ void quorum_state::assemble_later(clock::duration pause)
 
 /// Repeats a query of a member that timed out or failed for lack of memory. No other event would
 /// repeat it while the connection lasts.
-void quorum_state::look_again()
+void quorum_state::inspect_again()
 {
     const bool unknown = std::any_of(members_.begin(), members_.end(), [](const known& each) {
-        return each.reachable && !each.looked && each.why != condition::bad_request;
+        return each.reachable && !each.inspected && each.why != condition::bad_request;
     });
     if (unknown)
         assemble_later(fsm::pick(random_, again_floor, again_ceiling));
@@ -331,7 +331,7 @@ error_code quorum_state::trouble() const noexcept
     unsigned hopeless = 0;
     error_code reason;
     for (const known& each : members_) {
-        undecided += !each.why && (!each.looked || (!each.is_member && !stuck_)) ? 1U : 0U;
+        undecided += !each.why && (!each.inspected || (!each.is_member && !stuck_)) ? 1U : 0U;
         if (each.why == condition::bad_request) {
             ++hopeless;
             reason = each.why;
@@ -350,7 +350,7 @@ void quorum_state::review()
         return;
     unsigned known_to = 0;
     for (const known& each : members_)
-        known_to += each.reachable && each.looked ? 1 : 0;
+        known_to += each.reachable && each.inspected ? 1 : 0;
     // Leases are renewed wherever they are held, also by blank servers.
     const bool online = count(granting()) >= size.grants ||
                         (was_online_ && known_to >= size.majority());
@@ -361,10 +361,10 @@ void quorum_state::review()
         return;
     }
     if (!online)
-        tell_trouble();
+        report_trouble();
 }
 
-void quorum_state::tell_trouble()
+void quorum_state::report_trouble()
 {
     const bool was = std::exchange(online_, false);
     const error_code code = was ? error_code(errc::no_quorum) : trouble();
@@ -415,7 +415,7 @@ void quorum_state::leave_later(unsigned number, const release_request& leaving)
 void quorum_state::leave_later(unsigned number, departure leaving)
 {
     auto& all = members_[number].leaving;
-    if (listener_ == nullptr || has(mutant::unanswered_not_told))
+    if (listener_ == nullptr || has(mutant::unanswered_not_reported))
         return;
     if (all.size() == most_departures)
         all.pop_front();
@@ -439,7 +439,7 @@ void quorum_state::leave_again(unsigned number)
     for (const departure& each : leaving) {
         if (each.not_before > now())
             leave_later(number, each);
-        else if (there.looked_at <= each.since ||
+        else if (there.inspected_at <= each.since ||
                  now() - each.since < 2 * longest + std::chrono::seconds(1))
             leave_at(number, each);
     }

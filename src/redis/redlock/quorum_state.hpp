@@ -183,8 +183,8 @@ private:
     {
         std::unique_ptr<member> way;
         bool reachable = false;
-        bool looked = false;           ///< It has reported its state.
-        clock::time_point looked_at{}; ///< The time of the last report.
+        bool inspected = false;           ///< It has reported its state.
+        clock::time_point inspected_at{}; ///< The time of the last report.
         bool is_member = false;
         unsigned connection = 0; ///< Counts them.
         clock::time_point silent_until{};
@@ -221,22 +221,23 @@ private:
                      std::uint64_t largest) override;
     void on_context_end() noexcept override;
 
-    void look(unsigned number);
-    void looked(unsigned number, unsigned connection, error_code failed, const look_answer& said);
-    void take_look(unsigned number, const look_answer& said);
+    void inspect(unsigned number);
+    void inspected(unsigned number, unsigned connection, error_code failed,
+                   const inspect_answer& said);
+    void take_inspection(unsigned number, const inspect_answer& said);
     void joined(unsigned number, const seed_answer& said, std::uint64_t epoch);
     void assemble();
     // The pause before a request that a member rejected, or that failed, is retried.
     static constexpr clock::duration again_floor = std::chrono::milliseconds(200);
     static constexpr clock::duration again_ceiling = std::chrono::milliseconds(600);
     void assemble_later(clock::duration pause);
-    void look_again();
+    void inspect_again();
     void on_report(std::string_view name, watched& of, release_merge::report what,
                    clock::duration moment);
     void on_time();
     void report_releases(clock::time_point at);
     void review();
-    void tell_trouble();
+    void report_trouble();
     [[nodiscard]] error_code trouble() const noexcept;
     std::uint64_t draw();
 

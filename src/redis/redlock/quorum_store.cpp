@@ -53,7 +53,7 @@ public:
         if (request.entry.empty())
             start_acquire(state_, request, std::move(handler));
         else
-            start_enter(state_, request, std::move(handler));
+            start_reenter(state_, request, std::move(handler));
     }
 
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override

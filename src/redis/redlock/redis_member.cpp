@@ -85,7 +85,7 @@ public:
         listener_ = &listener;
         number_ = number;
         const auto poster = detail::context_poster::make(strand);
-        published_releases_->tell(listener, number);
+        published_releases_->notify(listener, number);
         published_releases_->open(strand, poster, *this);
         pipeline_->open(strand, poster, *this);
     }
@@ -117,24 +117,24 @@ public:
             });
     }
 
-    void async_enter(const reentry& asked, handler<entered> done) override
+    void async_reenter(const reentry& asked, handler<reentered> done) override
     {
         if (note_)
             note_->goes_with(asked.owner, asked.entry, asked.lease);
         ask(
             asked.name, asked.budget,
             [&](boost::redis::request& to, std::int64_t latest) {
-                push_command(to, "EVALSHA", of_quorum().enter.sha, 3, asked.name,
+                push_command(to, "EVALSHA", of_quorum().reenter.sha, 3, asked.name,
                              keys_.entries(asked.name), keys_.record(), value_of(asked.owner),
                              asked.lease.count(), latest, asked.entry);
-                return call{.called = &of_quorum().enter, .expects = 2, .takes = true};
+                return call{.called = &of_quorum().reenter, .expects = 2, .takes = true};
             },
             std::move(done),
-            [](numbers said) -> std::optional<entered> {
+            [](numbers said) -> std::optional<reentered> {
                 switch (said[0]) {
-                case 1: return entered::yes;
-                case -1: return entered::late;
-                case -2: return entered::gone;
+                case 1: return reentered::yes;
+                case -1: return reentered::late;
+                case -2: return reentered::gone;
                 default: return std::nullopt;
                 }
             });
@@ -202,20 +202,20 @@ public:
             false);
     }
 
-    void async_look(std::uint64_t nonce, handler<look_answer> done) override
+    void async_inspect(std::uint64_t nonce, handler<inspect_answer> done) override
     {
         ask(
             keys_.record(), {},
             [&](boost::redis::request& to, std::int64_t) {
-                push_command(to, "EVALSHA", of_quorum().look.sha, 1, keys_.record(), nonce);
-                return call{.called = &of_quorum().look, .expects = 8};
+                push_command(to, "EVALSHA", of_quorum().inspect.sha, 1, keys_.record(), nonce);
+                return call{.called = &of_quorum().inspect, .expects = 8};
             },
             std::move(done),
             [](numbers said) {
-                return std::optional(look_answer{said[0] == 1, natural(said[1]), natural(said[2]),
-                                                 redis_store::time_left(said[3]), natural(said[4]),
-                                                 redis_store::time_left(said[5]),
-                                                 natural(said[6])});
+                return std::optional(
+                    inspect_answer{said[0] == 1, natural(said[1]), natural(said[2]),
+                                   redis_store::time_left(said[3]), natural(said[4]),
+                                   redis_store::time_left(said[5]), natural(said[6])});
             });
     }
 

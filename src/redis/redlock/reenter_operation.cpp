@@ -10,11 +10,11 @@ namespace {
 
 /// A majority keeps all other owners out, so a majority has to add the entry. Only then is the lock
 /// renewed: a failed attempt must not extend the lock of a minority.
-class enter_operation final : public acquiring
+class reenter_operation final : public acquiring
 {
 public:
-    enter_operation(std::shared_ptr<quorum_state> of, const acquire_request& asked,
-                    store::acquire_handler done)
+    reenter_operation(std::shared_ptr<quorum_state> of, const acquire_request& asked,
+                      store::acquire_handler done)
         : acquiring(std::move(of), asked, std::move(done)),
           asked_(of_->reachable()),
           renewed_(of_->size)
@@ -33,22 +33,22 @@ public:
                 continue;
             doubtful_ |= bit(i);
             ++outstanding_;
-            of_->at(i).async_enter(
+            of_->at(i).async_reenter(
                 {.name = name_,
                  .owner = owner_,
                  .entry = entry_,
                  .lease = lease_,
                  .budget = budget_},
-                [self, i](error_code failed, entered said) { self->answered(i, failed, said); });
+                [self, i](error_code failed, reentered said) { self->answered(i, failed, said); });
         }
     }
 
 private:
     using outcome = acquire_reply::outcome;
 
-    std::shared_ptr<enter_operation> self_ptr()
+    std::shared_ptr<reenter_operation> self_ptr()
     {
-        return std::static_pointer_cast<enter_operation>(shared_from_this());
+        return std::static_pointer_cast<reenter_operation>(shared_from_this());
     }
 
     void wait_for_all()
@@ -57,14 +57,14 @@ private:
         of_->schedule(*this, of_->now() + quorum_state::patience(lease_));
     }
 
-    void answered(unsigned number, error_code failed, entered said)
+    void answered(unsigned number, error_code failed, reentered said)
     {
         if (failed)
             failed_at(number, failed);
         count_reply(number, false, false);
         if (!done_)
             return;
-        if (said != entered::yes && !failed)
+        if (said != reentered::yes && !failed)
             doubtful_ &= ~bit(number);
         if (renews_)
             return;
@@ -73,10 +73,10 @@ private:
             answers_.failed(number, failed);
         }
         else {
-            yes_ += said == entered::yes ? 1 : 0;
-            gone_ += said == entered::gone ? 1 : 0;
-            late_ += said == entered::late ? 1 : 0;
-            if (said != entered::yes)
+            yes_ += said == reentered::yes ? 1 : 0;
+            gone_ += said == reentered::gone ? 1 : 0;
+            late_ += said == reentered::late ? 1 : 0;
+            if (said != reentered::yes)
                 answers_.failed(number, errc::not_owner);
         }
         decide();
@@ -176,10 +176,10 @@ private:
 
 } // namespace
 
-void start_enter(const std::shared_ptr<quorum_state>& of, const acquire_request& asked,
-                 store::acquire_handler done)
+void start_reenter(const std::shared_ptr<quorum_state>& of, const acquire_request& asked,
+                   store::acquire_handler done)
 {
-    std::make_shared<enter_operation>(of, asked, std::move(done))->start();
+    std::make_shared<reenter_operation>(of, asked, std::move(done))->start();
 }
 
 } // namespace leasehold::quorum

@@ -172,7 +172,7 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
     made->script = script_;
     if (!in_cluster_ && script_ == script_form::load) {
         // The server may be another than the one that has the scripts.
-        to.push("SCRIPT", "LOAD", script_to_prolong(form_.layout).text);
+        to.push("SCRIPT", "LOAD", script_to_extend(form_.layout).text);
     }
     std::size_t answered = to.get_expected_responses();
     for (const auto& each : made->locks) {
@@ -183,7 +183,7 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
         if (in_cluster_)
             ask_for(form_, each->lock(), to);
         else
-            prolong(form_, each->lock(), script_ == script_form::inlined, to);
+            extend(form_, each->lock(), script_ == script_form::inlined, to);
         made->places.push_back(answered++);
     }
     // A server that imports the slot of a lock may have no other slot.
@@ -237,7 +237,7 @@ void replica_confirmation::end(round& asked, error_code failed)
         const reply& said = asked.answers[*place++];
         const bool missing = problem.empty() &&
                              !(in_cluster_ ? is_there(form_.layout, each->lock(), said)
-                                           : is_prolonged(said));
+                                           : is_extended(said));
         // A slot that moves has taken the lock with it: the server is the right one for others.
         const bool moved = read_redirection(said.error).what != redirection::kind::none;
         elsewhere = elsewhere || (missing && !moved && !each->left && !each->lost);

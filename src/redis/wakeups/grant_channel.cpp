@@ -65,7 +65,7 @@ void grant_channel::checked(error_code failed, answers said)
     }
     // Earlier grants may have been missed, and the store may be wrong about which owners in the
     // queue listen.
-    if (received != receives_ && !has(mutant::listening_not_looked))
+    if (received != receives_ && !has(mutant::listening_not_checked))
         listener()->on_listening(0);
 }
 

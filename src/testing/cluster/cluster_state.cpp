@@ -157,18 +157,18 @@ clock::duration cluster_state::between(std::chrono::milliseconds low,
 void cluster_state::spread()
 {
     for (cluster_node& each : nodes_)
-        tell(each, between(1ms, 600ms));
+        notify(each, between(1ms, 600ms));
 }
 
-void cluster_state::tell(cluster_node& which, clock::duration after)
+void cluster_state::notify(cluster_node& which, clock::duration after)
 {
     time_.at(time_.now() + after, [this, &which] {
         if (which.cut_off)
             return; // it learns it when it is no longer unaware
         if (!which.server.accepts())
-            return tell(which, which.server.down_until - time_.now() + between(100ms, 1000ms));
+            return notify(which, which.server.down_until - time_.now() + between(100ms, 1000ms));
         if (time_.now() < which.unaware_until)
-            return tell(which, which.unaware_until - time_.now());
+            return notify(which, which.unaware_until - time_.now());
         which.learn(truth_);
         which.follows = true; // or is a master
         count_replicas();
@@ -223,7 +223,7 @@ bool cluster_state::fail_over(std::size_t shard, clock::duration lag, clock::dur
     failed_from_[shard] = time_.now() + std::min(node_timeout, until_elected);
     count_replicas();
     time_.at(time_.now() + until_elected, [this, next, seen] { promote(*next, seen); });
-    tell(master, until_back + between(100ms, 1000ms));
+    notify(master, until_back + between(100ms, 1000ms));
     return true;
 }
 
@@ -246,7 +246,7 @@ bool cluster_state::split(std::size_t shard, clock::duration until_noticed,
     time_.at(time_.now() + until_noticed + 100ms, [this, next, seen] { promote(*next, seen); });
     time_.at(time_.now() + until_healed, [this, &master] {
         master.cut_off = false;
-        tell(master, between(10ms, 500ms));
+        notify(master, between(10ms, 500ms));
     });
     return true;
 }

@@ -69,7 +69,7 @@ private:
     void promote(cluster_node& which, clock::time_point last_write_seen);
     void count_replicas();
     void spread();
-    void tell(cluster_node& which, clock::duration after);
+    void notify(cluster_node& which, clock::duration after);
     void step(slot_number slot);
     void finish(slot_number slot, migration done);
     [[nodiscard]] clock::duration between(std::chrono::milliseconds low,

@@ -283,7 +283,7 @@ void waiters_wait_for_each_reentrant_acquisition(pair& p)
 namespace {
 
 /// The first waiter polls until it has the lock. At once in a store without external clients.
-void look_until_granted(store_session& session, std::string_view owner)
+void poll_until_granted(store_session& session, std::string_view owner)
 {
     for (int looks = 0;; ++looks) {
         const auto got = session.acquire(join(owner));
@@ -311,11 +311,11 @@ void external_time_keeps_the_positions(pair& p)
     EXPECT(p.a.acquire(look("lock", "a:2")).reply.result == granted_t::held);
     const auto later = p.a.acquire(join("a:3"));
     EXPECT(later.reply.result == granted_t::held && later.reply.queued);
-    look_until_granted(p.b, "b:1");
+    poll_until_granted(p.b, "b:1");
     EXPECT(p.release_by(p.b, "b:1") == released_t::granted_next);
-    look_until_granted(p.b, "b:2");
+    poll_until_granted(p.b, "b:2");
     EXPECT(p.release_by(p.b, "b:2") == released_t::granted_next);
-    look_until_granted(p.a, "a:3");
+    poll_until_granted(p.a, "a:3");
     EXPECT(p.release_by(p.a, "a:3") == released_t::freed);
 }
 
@@ -328,7 +328,7 @@ void next_owner_gets_the_lock_after_the_external_time(pair& p)
     EXPECT(left.reply.next.has_value());
     EXPECT(left.reply.next->result == granted_t::granted || left.reply.next->queued);
     EXPECT(p.b.acquire(join("b:1")).reply.queued);
-    look_until_granted(p.a, "a:2");
+    poll_until_granted(p.a, "a:2");
     EXPECT(p.release_by(p.a, "a:2") == released_t::granted_next);
     wait_for_grant(p.b, "b:1");
 }

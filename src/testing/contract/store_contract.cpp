@@ -228,9 +228,9 @@ void reentrant_acquisition_counts_once(pair& p)
     EXPECT(p.a.acquire(again("lock", "a:1", "e1")).reply.result == granted_t::gone);
     p.acquire_by(p.a, "a:1");
     for (const char* entry : {"e1", "e2", "e1", "e2"}) {
-        const auto entered = p.a.acquire(again("lock", "a:1", entry));
-        EXPECT(entered.reply.result == granted_t::granted);
-        EXPECT(entered.reply.fences == 0u);
+        const auto reentered = p.a.acquire(again("lock", "a:1", entry));
+        EXPECT(reentered.reply.result == granted_t::granted);
+        EXPECT(reentered.reply.fences == 0u);
     }
     EXPECT(p.b.acquire(again("lock", "b:1", "e1")).reply.result == granted_t::gone);
     EXPECT(p.release_by(p.a, "a:1", "e1") == released_t::still_held);
@@ -274,8 +274,8 @@ void reentrant_acquisition_is_renewed_in_a_batch(pair& p)
     EXPECT(p.a.renew(all).reply.results == expected);
     for (const char* name : {"one", "two", "three"})
         EXPECT(is_left(p, name, 50s));
-    const renewal entered[] = {{"two", "a:1", 60s, "e"}};
-    EXPECT(p.a.renew(entered).reply.results.at(0) == renewal_result::renewed);
+    const renewal reentered[] = {{"two", "a:1", 60s, "e"}};
+    EXPECT(p.a.renew(reentered).reply.results.at(0) == renewal_result::renewed);
 }
 
 void release_notifies_the_watchers(pair& p)

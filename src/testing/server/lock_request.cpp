@@ -52,11 +52,11 @@ std::optional<call_form> form_of(known_script called)
     case known_script::queue_acquire: return call_form{kind::acquire, 17, 7, 0, 0, 9, 10};
     case known_script::queue_leave: return call_form{kind::release, 20, 7, 8, 12, 14, 15, 8};
     case known_script::native_acquire: return call_form{kind::acquire, 16, 7, 0, 0, 9, 10};
-    case known_script::native_enter: return call_form{kind::acquire, 9, 5, 8, 0, 0, 7};
+    case known_script::native_reenter: return call_form{kind::acquire, 9, 5, 8, 0, 0, 7};
     case known_script::native_leave: return call_form{kind::release, 19, 8, 9, 10, 12, 13};
     case known_script::native_release: return call_form{kind::release, 5, 4, 0, 0, 0, 0};
     case known_script::quorum_acquire: return call_form{kind::acquire, 15, 6, 0, 0, 9, 10};
-    case known_script::quorum_enter: return call_form{kind::acquire, 10, 6, 9, 0, 0, 8};
+    case known_script::quorum_reenter: return call_form{kind::acquire, 10, 6, 9, 0, 0, 8};
     case known_script::quorum_release: return call_form{kind::release, 9, 6, 7, 0, 0, 0};
     default: return std::nullopt;
     }
@@ -94,9 +94,9 @@ std::optional<lock_request> request_by_script(words command, known_script called
     // The queue is elsewhere while its slot migrates.
     const bool names_none = called == known_script::release && command[2] == "1";
     const std::size_t more = promises || names_queue ? 1 : 0;
-    const bool enters = called == known_script::acquire && !names_queue; // with an entry
+    const bool reenters = called == known_script::acquire && !names_queue; // with an entry
     const std::size_t most = form->count + (names_queue ? 1 : 0) - (names_none ? 1 : 0);
-    const std::size_t least = most - (enters ? 1 : form->optional);
+    const std::size_t least = most - (reenters ? 1 : form->optional);
     asked.as_known = promises || (command.size() <= most && command.size() >= least);
     if (!asked.as_known)
         return asked;
@@ -171,7 +171,7 @@ void read_redisson(const lock_request& asked, const message& said, lock_effect& 
         take_block(asked.owner, number(said, 0), asked.fences, effect);
     }
     else if (number(said, 0) == 1 && !asked.entry.empty()) {
-        effect.entered = true;
+        effect.reentered = true;
     }
     else if (number(said, 0) == 1) {
         effect.taken = true;
@@ -189,7 +189,7 @@ void read_member(const lock_request& asked, const message& said, lock_effect& ef
         effect.left = status == 1;
     }
     else if (!asked.entry.empty()) {
-        effect.entered = status == 1;
+        effect.reentered = status == 1;
     }
     else if (status == 1 || status == 2) {
         effect.taken = true;
@@ -200,8 +200,8 @@ void read_member(const lock_request& asked, const message& said, lock_effect& ef
     }
 }
 
-void wait_in_line(std::string_view owner, std::int64_t place, std::int64_t held_for,
-                  lock_effect& effect)
+void wait_in_queue(std::string_view owner, std::int64_t place, std::int64_t held_for,
+                   lock_effect& effect)
 {
     effect.queued = owner;
     effect.place = place;
@@ -216,16 +216,16 @@ void read_native(const lock_request& asked, const message& said, lock_effect& ef
         if (said.size() > 2 && number(said, 1) == 1)
             take_block(asked.next, number(said, 2), number(said, 3), effect);
         else if (said.size() > 3 && number(said, 1) == 2)
-            wait_in_line(asked.next, number(said, 3), number(said, 2), effect);
+            wait_in_queue(asked.next, number(said, 3), number(said, 2), effect);
     }
     else if (status == 1) {
         if (asked.entry.empty())
             take_block(asked.owner, number(said, 1), number(said, 3), effect);
         else
-            effect.entered = true;
+            effect.reentered = true;
     }
     else if (status != -1 && asked.entry.empty() && number(said, 2) != -1) {
-        wait_in_line(asked.owner, number(said, 2), number(said, 1), effect);
+        wait_in_queue(asked.owner, number(said, 2), number(said, 1), effect);
     }
 }
 
@@ -382,7 +382,7 @@ std::string_view client_shown_alive(words command, const message& said)
 std::string describe_record(words command, std::string_view by, const message& said)
 {
     const auto called = script_of(command);
-    const char* const verb = called == known_script::quorum_look    ? "look"
+    const char* const verb = called == known_script::quorum_inspect ? "look"
                              : called == known_script::quorum_adopt ? "adopt"
                              : called == known_script::quorum_seed  ? "seed"
                                                                     : nullptr;

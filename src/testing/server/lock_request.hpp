@@ -58,7 +58,7 @@ struct lock_effect
     std::string_view owner{}; ///< The holder after it.
     std::uint64_t first_fence = 0;
     std::uint32_t fences = 0;
-    bool entered = false;
+    bool reentered = false;
     bool left = false;         ///< By its last holder.
     std::string_view queued{}; ///< The waiter in the queue; empty: none.
     std::int64_t place = 0;    ///< The number of waiters before it; negative: far more.

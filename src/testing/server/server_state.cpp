@@ -293,7 +293,7 @@ message server_state::run(waiting& by, std::size_t index)
             !text.empty())
             line(text);
     if (const std::uint32_t fences = fences_drawn_by(command); fences != 0)
-        tell_grants(by, index, fences, said);
+        notify_grants(by, index, fences, said);
     return said;
 }
 
@@ -340,8 +340,8 @@ message server_state::run_request(waiting& by, const lock_request& asked, std::s
     if (effect.taken && asked.plain)
         by.took.emplace_back(index, time.now());
     else if (effect.taken)
-        tell_grant(by, asked, effect, repeated, time.now());
-    const bool got_in = effect.taken || effect.entered;
+        notify_grant(by, asked, effect, repeated, time.now());
+    const bool got_in = effect.taken || effect.reentered;
     if (acquires && got_in && !by.from && !repeated && on_orphaned)
         on_orphaned(asked.name, asked.owner);
     for (const lock_request& each : missing)
@@ -410,8 +410,8 @@ bool server_state::is_in_already(const lock_request& asked)
     }
 }
 
-void server_state::tell_grant(const waiting& by, const lock_request& asked,
-                              const lock_effect& effect, bool repeated, clock::time_point when)
+void server_state::notify_grant(const waiting& by, const lock_request& asked,
+                                const lock_effect& effect, bool repeated, clock::time_point when)
 {
     time.witness(effect.first_fence);
     if (!on_grant)
@@ -424,8 +424,8 @@ void server_state::tell_grant(const waiting& by, const lock_request& asked,
 }
 
 /// Fences were drawn for the locks that were taken before, the same for all that wanted some.
-void server_state::tell_grants(waiting& by, std::size_t drawing, std::uint32_t fences,
-                               const message& said)
+void server_state::notify_grants(waiting& by, std::size_t drawing, std::uint32_t fences,
+                                 const message& said)
 {
     const auto took = std::exchange(by.took, {});
     if (took.empty() || said.is_error())
@@ -443,9 +443,9 @@ void server_state::tell_grants(waiting& by, std::size_t drawing, std::uint32_t f
         const auto each = static_cast<std::uint32_t>(fences / shared.size());
         const auto behind = static_cast<std::uint64_t>(found - shared.begin());
         const lock_request& taken = *by.what->request(index);
-        tell_grant(by, taken,
-                   {true, taken.owner, last - behind * each - each + 1, each, false, false}, false,
-                   when);
+        notify_grant(by, taken,
+                     {true, taken.owner, last - behind * each - each + 1, each, false, false},
+                     false, when);
     }
 }
 
@@ -609,7 +609,7 @@ bool server_state::overwrite(std::string_view n)
 bool server_state::seize(std::string_view n, std::chrono::milliseconds how_long)
 {
     const bool was_there = erase(n);
-    const std::string owner = "foreigner:" + std::to_string(++external_owners_);
+    const std::string owner = "external:" + std::to_string(++external_owners_);
     if (layout == redis_config::key_layout::native) {
         redis.data.set(n, owner, how_long.count());
     }
@@ -626,7 +626,7 @@ std::string server_state::acquire_externally(std::string_view n, std::chrono::mi
     if (!accepts() || time.now() < std::max(stalled_until_, troubled_until_) ||
         redis.data.type(n) != std::string_view("none"))
         return {};
-    std::string value = "foreigner:" + std::to_string(++external_owners_);
+    std::string value = "external:" + std::to_string(++external_owners_);
     if (layout == redis_config::key_layout::native) {
         redis.data.set(n, value, lease.count());
     }

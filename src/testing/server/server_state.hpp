@@ -132,9 +132,9 @@ private:
     [[nodiscard]] bool is_in_already(const lock_request& asked);
     [[nodiscard]] std::vector<lock_request> missing_of(words command);
     [[nodiscard]] bool is_in_now(const lock_request& at_member);
-    void tell_grant(const waiting& by, const lock_request& asked, const lock_effect& effect,
-                    bool repeated, clock::time_point when);
-    void tell_grants(waiting& by, std::size_t drawing, std::uint32_t fences, const message& said);
+    void notify_grant(const waiting& by, const lock_request& asked, const lock_effect& effect,
+                      bool repeated, clock::time_point when);
+    void notify_grants(waiting& by, std::size_t drawing, std::uint32_t fences, const message& said);
     [[nodiscard]] bool is_left_behind(const waiting& by, const lock_request& asked);
     void follow(session* from, const lock_request& asked, words command, const message& said);
     message client_command(session* from, words command);

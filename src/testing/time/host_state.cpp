@@ -75,7 +75,7 @@ void host_state::drift(std::int64_t rate)
 
 void host_state::cut_off(direction which, clock::duration how_long)
 {
-    off.prolong(which, time.now() + how_long);
+    off.extend(which, time.now() + how_long);
     line(which == direction::both        ? "CUT OFF"
          : which == direction::to_server ? "CUT OFF to the server"
                                          : "CUT OFF from the server");
@@ -83,7 +83,7 @@ void host_state::cut_off(direction which, clock::duration how_long)
 
 void host_state::cut_off(const server_state& to, direction which, clock::duration how_long)
 {
-    way_to(to).off.prolong(which, time.now() + how_long);
+    way_to(to).off.extend(which, time.now() + how_long);
 }
 
 host_state::way& host_state::way_to(const server_state& to)

@@ -80,7 +80,7 @@ public:
         clock::time_point to_server_until{};
         clock::time_point from_server_until{};
 
-        void prolong(direction which, clock::time_point until) noexcept
+        void extend(direction which, clock::time_point until) noexcept
         {
             if (which != direction::from_server)
                 to_server_until = std::max(to_server_until, until);

@@ -50,14 +50,14 @@ public:
                 if (!got.good())
                     return state_->finish_failed(self, got, name_);
                 if (found)
-                    return look();
+                    return read_queue();
                 state_->erase(key_);
                 join(false);
             });
         else if (of->holds)
             granted();
         else
-            look();
+            read_queue();
     }
 
     void complete(error_code code, const details_ptr& details) override
@@ -79,7 +79,7 @@ private:
         const contender& of = state_->insert(std::move(added));
         state_->to().send(state_->child_of(of, node_kind::ephemeral_sequential, prefix_),
                           [this, self = shared_from_this()](const reply& got) { created(got); });
-        look();
+        read_queue();
     }
 
     void created(const reply& got)
@@ -100,20 +100,20 @@ private:
         }
     }
 
-    void look()
+    void read_queue()
     {
-        state_->look(place,
-                     [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
-                         if (failed_.error == no_node && attempts_ == 1 && got.good()) {
-                             failed_ = {};
-                             return join(true);
-                         }
-                         if (!failed_.good())
-                             return state_->finish_failed(self, failed_, name_);
-                         if (!got.good())
-                             return state_->finish_failed(self, got, name_);
-                         decide(queue);
-                     });
+        state_->read_queue(
+            place, [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
+                if (failed_.error == no_node && attempts_ == 1 && got.good()) {
+                    failed_ = {};
+                    return join(true);
+                }
+                if (!failed_.good())
+                    return state_->finish_failed(self, failed_, name_);
+                if (!got.good())
+                    return state_->finish_failed(self, got, name_);
+                decide(queue);
+            });
     }
 
     void decide(const queue_view& queue)
@@ -140,7 +140,7 @@ private:
         state_->watch_before(key_, place + '/' + queue.before(of->number).name,
                              [this, self = shared_from_this()](const reply& got) {
                                  if (got.error == no_node)
-                                     return look(); // it has gone meanwhile
+                                     return read_queue(); // it has gone meanwhile
                                  if (!got.good())
                                      return state_->finish_failed(self, got, name_);
                                  finish();
@@ -208,11 +208,11 @@ private:
 
 /// Adds a reentrant acquisition to the lock of an owner: a child with the same number. The owner
 /// may be another client's.
-class enter_operation final : public operation_of_name
+class reenter_operation final : public operation_of_name
 {
 public:
-    enter_operation(const std::shared_ptr<store_state>& state, const acquire_request& asked,
-                    store::acquire_handler handler)
+    reenter_operation(const std::shared_ptr<store_state>& state, const acquire_request& asked,
+                      store::acquire_handler handler)
         : operation_of(state, lock_node(state->settings().root, asked.name)),
           name_(asked.name),
           owner_(asked.owner),
@@ -228,13 +228,13 @@ public:
         state_->introduce(owner_);
         const contender* const of = state_->find(key_);
         if (of == nullptr || !of->doubtful)
-            return look();
+            return read_queue();
         state_->locate(key_, [this, self = shared_from_this()](const reply& got, bool found) {
             if (!got.good())
                 return state_->finish_failed(self, got, name_);
             if (!found)
                 state_->erase(key_);
-            look();
+            read_queue();
         });
     }
 
@@ -248,14 +248,14 @@ public:
     }
 
 private:
-    void look()
+    void read_queue()
     {
-        state_->look(place,
-                     [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
-                         if (!got.good())
-                             return state_->finish_failed(self, got, name_);
-                         decide(queue);
-                     });
+        state_->read_queue(
+            place, [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
+                if (!got.good())
+                    return state_->finish_failed(self, got, name_);
+                decide(queue);
+            });
     }
 
     void decide(const queue_view& queue)
@@ -301,7 +301,7 @@ private:
         const std::int32_t error = got.error != 0 ? got.error : made.value_or(0);
         if (error == no_node) {
             state_->erase(key_);
-            return look();
+            return read_queue();
         }
         if (error == node_exists) // an earlier request of this entry
             return start();
@@ -331,7 +331,7 @@ std::shared_ptr<operation_of_name> make_acquire(const std::shared_ptr<store_stat
 {
     if (asked.entry.empty())
         return std::make_shared<acquire_operation>(state, asked, std::move(handler));
-    return std::make_shared<enter_operation>(state, asked, std::move(handler));
+    return std::make_shared<reenter_operation>(state, asked, std::move(handler));
 }
 
 } // namespace leasehold::zookeeper_store

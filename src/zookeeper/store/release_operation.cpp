@@ -104,14 +104,14 @@ private:
         }
         state_->to().send(remove_node(path),
                           [this, self = shared_from_this()](const reply& got) { removed(got); });
-        state_->look(place,
-                     [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
-                         if (!failed_.good() && failed_.error != no_node)
-                             return state_->finish_failed(self, failed_, name_);
-                         if (!got.good())
-                             return state_->finish_failed(self, got, name_);
-                         decide(queue);
-                     });
+        state_->read_queue(
+            place, [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
+                if (!failed_.good() && failed_.error != no_node)
+                    return state_->finish_failed(self, failed_, name_);
+                if (!got.good())
+                    return state_->finish_failed(self, got, name_);
+                decide(queue);
+            });
     }
 
     void joined(const reply& got)
@@ -190,7 +190,7 @@ private:
         state_->watch_before(next_->key, place + '/' + queue.before(joins->number).name,
                              [this, self = shared_from_this()](const reply& got) {
                                  if (got.error == no_node)
-                                     return state_->look(
+                                     return state_->read_queue(
                                          place,
                                          [this, self](const reply& seen, const queue_view& now) {
                                              if (!seen.good())

@@ -24,28 +24,28 @@ public:
         const contender* const of = state_->find(key_);
         if (of == nullptr || of->doubtful || of->leaving || of->holds)
             return finish();
-        state_->look(place,
-                     [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
-                         contender* const found = state_->find(key_);
-                         if (!got.good() || found == nullptr)
-                             return finish();
-                         if (!queue.contains(found->child)) {
-                             state_->gone(key_);
-                             return finish();
-                         }
-                         if (queue.is_first(found->number)) {
-                             found->holds = true;
-                             granted_ = true;
-                             return finish();
-                         }
-                         state_->watch_before(key_, place + '/' + queue.before(found->number).name,
-                                              [this, self](const reply& watching) {
-                                                  if (watching.error == no_node)
-                                                      start();
-                                                  else
-                                                      finish();
-                                              });
-                     });
+        state_->read_queue(
+            place, [this, self = shared_from_this()](const reply& got, const queue_view& queue) {
+                contender* const found = state_->find(key_);
+                if (!got.good() || found == nullptr)
+                    return finish();
+                if (!queue.contains(found->child)) {
+                    state_->gone(key_);
+                    return finish();
+                }
+                if (queue.is_first(found->number)) {
+                    found->holds = true;
+                    granted_ = true;
+                    return finish();
+                }
+                state_->watch_before(key_, place + '/' + queue.before(found->number).name,
+                                     [this, self](const reply& watching) {
+                                         if (watching.error == no_node)
+                                             start();
+                                         else
+                                             finish();
+                                     });
+            });
     }
 
     void complete(error_code, const details_ptr&) override
@@ -144,8 +144,8 @@ void store_state::gone(std::string_view key)
 
 // Requests
 
-void store_state::look(std::string_view folder,
-                       std::function<void(const reply&, const queue_view&)> then)
+void store_state::read_queue(std::string_view folder,
+                             std::function<void(const reply&, const queue_view&)> then)
 {
     session_->send(get_children(folder), [then = std::move(then)](const reply& got) {
         if (got.error == no_node)
@@ -162,8 +162,8 @@ void store_state::look(std::string_view folder,
 void store_state::locate(std::string_view key, std::function<void(const reply&, bool)> then)
 {
     const contender* const of = find(key);
-    look(of->folder, [self = shared_from_this(), key = std::string(key),
-                      then = std::move(then)](const reply& got, const queue_view& queue) {
+    read_queue(of->folder, [self = shared_from_this(), key = std::string(key),
+                            then = std::move(then)](const reply& got, const queue_view& queue) {
         const contender* const found = self->find(key);
         if (!got.good() || found == nullptr)
             return then(got, false);

@@ -51,8 +51,8 @@ public:
     /// @{
     [[nodiscard]] session& to() const noexcept { return *session_; }
     /// The children of a lock's node. A missing node has none.
-    void look(std::string_view folder,
-              std::function<void(const reply&, const queue_view& queue)> then);
+    void read_queue(std::string_view folder,
+                    std::function<void(const reply&, const queue_view& queue)> then);
     /// Finds the child of a doubtful owner, which is not doubtful then. `found`: it has one.
     void locate(std::string_view key, std::function<void(const reply&, bool found)> then);
     /// Creates the node of a lock, and the nodes above it. A later request fails if it cannot: the

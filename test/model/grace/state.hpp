@@ -31,8 +31,8 @@ enum class mistake : std::uint8_t
     half_grace,           ///< A waiter counts half of the grace.
     absent_is_dead,       ///< A waiter takes a missing record for an old one.
     other_run_believed,   ///< A record of the server before its restart counts.
-    looks_renew,          ///< Every poll renews the record.
-    no_record_by_look,    ///< A poll that finds no record makes none.
+    polls_renew,          ///< Every poll renews the record.
+    no_record_by_poll,    ///< A poll that finds no record makes none.
     one_record_for_all,   ///< Clients share a record.
     plain_superseded,     ///< A holder without a grace is superseded.
     /// Another client acquires under the same owner, and the heartbeat mark remains.
@@ -77,7 +77,7 @@ struct keys
 {
     std::uint8_t owner; ///< The owner plus one, or 0: free.
     std::uint8_t promised;
-    std::uint8_t entered; ///< Another client has acquired under the same owner.
+    std::uint8_t reentered; ///< Another client has acquired under the same owner.
     std::uint8_t expires;
     std::array<record, most_clients> alive;
 };
@@ -89,7 +89,7 @@ struct exchange
     {
         none,
         acquire, ///< It is also a heartbeat.
-        enter,
+        reenter,
         release,
         remove, ///< Only with a mistake.
     };

@@ -40,7 +40,7 @@ public:
 
     // The server.
 
-    void free() noexcept { s.data.owner = s.data.promised = s.data.entered = s.data.expires = 0; }
+    void free() noexcept { s.data.owner = s.data.promised = s.data.reentered = s.data.expires = 0; }
 
     void make_record(unsigned of) noexcept { s.data.alive[of] = {1, s.run, now}; }
 
@@ -56,18 +56,18 @@ public:
         keys& k = s.data;
         switch (asked.what) {
         case kind::acquire: run_acquire(by, asked); break;
-        case kind::enter:
+        case kind::reenter:
             asked.said = answer::held;
             if (k.owner == asked.owner + 1) {
                 asked.said = answer::granted;
                 if (!is(mistake::entry_keeps_promise))
                     k.promised = 0;
-                k.entered = 1;
+                k.reentered = 1;
                 k.expires = std::max(k.expires, byte(now + g_.lease));
             }
             break;
         case kind::release:
-            if (k.owner == asked.owner + 1 && k.entered == 0)
+            if (k.owner == asked.owner + 1 && k.reentered == 0)
                 free();
             asked.said = answer::done;
             break;
@@ -107,7 +107,7 @@ public:
         case answer::granted: {
             const std::uint8_t alive = is(mistake::grant_from_answer) ? now : told.sent;
             c.owner = told.owner;
-            c.promised = told.what != kind::enter && told.plain == 0;
+            c.promised = told.what != kind::reenter && told.plain == 0;
             c.deadline = byte(told.sent + g_.lease);
             c.at = phase::holding;
             // A lapsed lease may have been superseded, whatever has been confirmed since.
@@ -175,7 +175,7 @@ public:
         };
         for (keys* const each : {&s.data, &s.snapshot}) {
             if (each->owner != 0 && --each->expires <= now)
-                each->owner = each->promised = each->entered = each->expires = 0;
+                each->owner = each->promised = each->reentered = each->expires = 0;
             for (record& r : each->alive) {
                 if (r.there != 0)
                     ago(r.seen, g_.grace);
@@ -222,7 +222,7 @@ public:
             const bool owns = c.at == phase::holding || c.asked.said == answer::granted;
             const std::uint8_t owner = c.at == phase::holding ? c.owner : c.asked.owner;
             if (owns &&
-                (s.data.owner != owner + 1 || (client_of(owner) != i && s.data.entered == 0)))
+                (s.data.owner != owner + 1 || (client_of(owner) != i && s.data.reentered == 0)))
                 c.excused = 1;
         }
     }
@@ -246,7 +246,7 @@ private:
     {
         s.data.owner = byte(asked.owner + 1U);
         s.data.promised = asked.plain == 0;
-        s.data.entered = 0;
+        s.data.reentered = 0;
         s.data.expires = byte(now + g_.lease);
         s.looked = never;
         if (asked.plain == 0 && !is(mistake::acquire_not_recorded))
@@ -258,7 +258,7 @@ private:
     void grant_again(unsigned by, exchange& asked) noexcept
     {
         keys& k = s.data;
-        if (k.entered != 0)
+        if (k.reentered != 0)
             asked.plain = 1;
         else if (asked.plain == 0 || !is(mistake::promise_inherited))
             k.promised = asked.plain == 0;
@@ -292,9 +292,9 @@ private:
             gone = now >= r.seen + grace;
         else if (is(mistake::absent_is_dead))
             gone = true;
-        else if (!is(mistake::no_record_by_look))
+        else if (!is(mistake::no_record_by_poll))
             make_record(record_of(holder));
-        if (is(mistake::looks_renew))
+        if (is(mistake::polls_renew))
             make_record(record_of(holder));
         if (found && !gone)
             wrong_ = "a dead holder is not found";
@@ -342,7 +342,7 @@ const char* name_of(kind what) noexcept
 {
     switch (what) {
     case kind::acquire: return "acquire";
-    case kind::enter: return "re-entry";
+    case kind::reenter: return "re-entry";
     case kind::release: return "release";
     case kind::remove: return "removal";
     case kind::none: break;
@@ -518,7 +518,7 @@ void steps_from(const state& s, const setting& g, std::vector<step>& out)
                 }
             }
             if (g.entries && s.data.owner != 0 && client_of(byte(s.data.owner - 1U)) != i)
-                ask(kind::enter, byte(s.data.owner - 1U), phase::asking);
+                ask(kind::reenter, byte(s.data.owner - 1U), phase::asking);
         }
     }
 }

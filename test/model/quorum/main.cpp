@@ -67,7 +67,7 @@ runs errors()
          {.forgets = 2, .timed = false, .wrong = mistake::nonce_ignored},
          2},
         {"one read of blank servers is enough",
-         {.forgets = 1, .timed = false, .anew = true, .wrong = mistake::one_look_is_enough},
+         {.forgets = 1, .timed = false, .anew = true, .wrong = mistake::one_poll_is_enough},
          2},
         {"seeds do not name the new members",
          {.timed = false, .anew = true, .wrong = mistake::beginning_not_kept}},

@@ -40,7 +40,7 @@ enum class mistake : std::uint8_t
     earlier_answers,     ///< The replies to the earlier acquire count for this one.
     nonce_ignored,       ///< A member accepts a write from before its loss of data.
     /// Servers begin again that were each blank at some time, perhaps not at once.
-    one_look_is_enough,
+    one_poll_is_enough,
     beginning_not_kept, ///< A seed does not contain the members that begin again together.
     beginning_ignored,  ///< Missing seeds are sent, whatever data was lost since then.
     count_,

@@ -389,7 +389,7 @@ private:
                 s.maker.at = 1;
                 // If all members are blank in turn, more is required.
                 for (unsigned n = 0; n < members && !g_.anew; ++n)
-                    look(s, n);
+                    inspect(s, n);
                 return nullptr;
             });
         if (a.at == 2 || (a.at == 1 && a.looked == bit(members) - 1))
@@ -400,7 +400,7 @@ private:
         for (unsigned n = 0; n < members; ++n) {
             if (a.at == 1 && !has(a.looked, n))
                 add("is read", -1, int(n), [&](state& s) {
-                    look(s, n);
+                    inspect(s, n);
                     return nullptr;
                 });
             if (a.at == 2 && !has(a.answered, n))
@@ -423,7 +423,7 @@ private:
             if (next == rejoin::step::adopt || next == rejoin::step::confirm)
                 add("all were read", -1, -1, [&](state& s) {
                     s.maker.at = 2;
-                    if (next == rejoin::step::confirm && wrong(mistake::one_look_is_enough))
+                    if (next == rejoin::step::confirm && wrong(mistake::one_poll_is_enough))
                         send_seeds(s, true);
                     return nullptr;
                 });
@@ -437,7 +437,7 @@ private:
 
     [[nodiscard]] bool can_forget() const noexcept { return g_.forgets != 0 || g_.restarts != 0; }
 
-    void look(state& s, unsigned n) const
+    void inspect(state& s, unsigned n) const
     {
         const node& at = s.nodes[n];
         assembler& a = s.maker;

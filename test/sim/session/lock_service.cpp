@@ -107,7 +107,7 @@ acquire_reply lock_service::granted(place& to, std::uint32_t fences)
     return reply;
 }
 
-acquire_reply lock_service::enter(session_id by, const acquire_request& request)
+acquire_reply lock_service::reenter(session_id by, const acquire_request& request)
 {
     acquire_reply reply;
     reply.result = outcome::gone;
@@ -125,7 +125,7 @@ acquire_reply lock_service::enter(session_id by, const acquire_request& request)
 acquire_reply lock_service::acquire(session_id by, const acquire_request& request)
 {
     if (!request.entry.empty())
-        return enter(by, request);
+        return reenter(by, request);
     acquire_reply reply;
     reply.remaining = std::chrono::milliseconds(-1);
     auto at = queues_.find(request.name);
@@ -163,11 +163,11 @@ release_reply lock_service::release(session_id by, const release_request& reques
     const auto found = find(all, by, request.owner);
     if (found == all.end())
         return reply;
-    const bool known = request.entry.empty() ? std::exchange(found->entered, false)
+    const bool known = request.entry.empty() ? std::exchange(found->reentered, false)
                                              : found->more.erase(std::string(request.entry)) == 1;
     if (!known)
         return reply;
-    if (found->entered || !found->more.empty()) {
+    if (found->reentered || !found->more.empty()) {
         reply.result = released::still_held;
         return reply;
     }
@@ -195,7 +195,7 @@ renewal_result lock_service::check(session_id by, const renewal& lock) const
         return renewal_result::gone;
     const place& holder = at->second.front();
     const bool has_it = holder.session == by && holder.owner == lock.owner &&
-                        (lock.entry.empty() ? holder.entered
+                        (lock.entry.empty() ? holder.reentered
                                             : holder.more.contains(std::string(lock.entry)));
     return has_it ? renewal_result::renewed : renewal_result::gone;
 }

@@ -54,7 +54,7 @@ public:
         std::uint64_t revision;          ///< Of its creation.
         clock::time_point first_since{}; ///< The holder: since when. Else zero.
         bool confirmed = false;          ///< The holder has asked since then.
-        bool entered = true;             ///< The first acquire is not released.
+        bool reentered = true;           ///< The first acquire is not released.
         std::set<std::string> more{};    ///< The reentrant acquisitions.
     };
 
@@ -94,7 +94,7 @@ private:
 
     static std::deque<place>::iterator find(queue_of& in, session_id by, std::string_view owner);
     static acquire_reply granted(place& to, std::uint32_t fences);
-    acquire_reply enter(session_id by, const acquire_request& request);
+    acquire_reply reenter(session_id by, const acquire_request& request);
     void watch_end(session_id session);
     void erase(queues::iterator at, queue_of::iterator which);
 

@@ -90,7 +90,7 @@ void promises::check_end()
         if (a.due != 0 && !a.at->dead && !a.at->closed)
             return scene_.wrong("never called: a handler at " + a.at->host->name());
     if (!scene_.service->empty())
-        return scene_.wrong("orphan: a lock is held for nobody");
+        return scene_.wrong("orphan: a lock is held without a living owner");
     for (process& p : scene_.processes) {
         if (p.dead || p.closed)
             continue;

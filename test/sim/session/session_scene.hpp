@@ -55,7 +55,7 @@ struct actor
     lock_options options;
     milliseconds hold{};
     bool once = false;     ///< Tries without waiting.
-    bool enters = false;   ///< Acquires again under its owner.
+    bool reenters = false; ///< Acquires again under its owner.
     bool lets_go = false;  ///< Destroys the lease instead of releasing it.
     bool detaches = false; ///< Leaves the lock to its TTL.
     std::optional<milliseconds> cancelled_after{};

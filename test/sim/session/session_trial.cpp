@@ -42,7 +42,7 @@ public:
         a.options = make_options();
         a.hold = scene_.one_of(std::array{0ms, 5ms, 100ms, 1000ms, 4000ms, 12'000ms});
         a.once = scene_.random.below(6) == 0;
-        a.enters = scene_.random.below(6) == 0;
+        a.reenters = scene_.random.below(6) == 0;
         a.lets_go = scene_.random.below(8) == 0;
         a.detaches = scene_.random.below(8) == 0 && a.options.lease_time <= 3s;
         if (scene_.random.below(5) == 0)
@@ -121,11 +121,11 @@ private:
         a.timer->expires_after(scene_.world->now() > scene_.began + faults_end ? a.hold / 10
                                                                                : a.hold);
         a.timer->async_wait(once(a, [this, &a](error_code) { finish(a); }));
-        if (a.enters && a.held.valid())
-            enter(a);
+        if (a.reenters && a.held.valid())
+            reenter(a);
     }
 
-    void enter(actor& a)
+    void reenter(actor& a)
     {
         const mutex again(*a.at->locks, text_of('n', a.name), a.options);
         again.with_owner(a.held.share_owner())

@@ -32,7 +32,7 @@ namespace asio = boost::asio;
 // ARGV fence, process. Marks the holder as inside, and returns the counter. -1 if a larger fence
 // was inside before, -2 at the end of the test. A marker that still exists belongs to a holder
 // whose lease has ended, with an older fence.
-const std::string enter_script = R"(
+const std::string reenter_script = R"(
 local mine, last = tonumber(ARGV[1]), tonumber(redis.call('GET', 'last fence') or '0')
 if mine == last then
     redis.call('RPUSH', 'complaints', 'fence ' .. ARGV[1] .. ' was given out twice')
@@ -90,7 +90,7 @@ public:
             lease held = co_await lock_.async_lock(asio::use_awaitable);
             if (!std::exchange(said_, true))
                 std::cout << "holding" << std::endl;
-            seen = evaluate(enter_script, held);
+            seen = evaluate(reenter_script, held);
             if (seen == -1) {
                 overtaken(held);
             }
