@@ -14,7 +14,7 @@
 
 namespace leasehold::detail {
 
-wait_queue::wait_queue(lock_queues& all) noexcept : all_(all) {}
+wait_queue::wait_queue(lock_queues& all, std::string_view name) : all_(all), name_(name) {}
 wait_queue::~wait_queue() = default;
 
 void wait_queue::contend(const acquire_attempt* answered)

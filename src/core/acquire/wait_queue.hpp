@@ -1,7 +1,6 @@
 #ifndef LEASEHOLD_SRC_CORE_ACQUIRE_WAIT_QUEUE_HPP
 #define LEASEHOLD_SRC_CORE_ACQUIRE_WAIT_QUEUE_HPP
 
-#include "base/name_map.hpp"
 #include "core/acquire/acquire_attempt.hpp"
 #include "core/acquire/acquire_window.hpp"
 #include "core/acquire/long_wait.hpp"
@@ -16,6 +15,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
 #include <boost/intrusive/list.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -144,12 +144,10 @@ class wait_queue final : public boost::intrusive::list_base_hook<
 public:
     using list = boost::intrusive::list<wait_queue, boost::intrusive::constant_time_size<false>>;
 
-    explicit wait_queue(lock_queues& all) noexcept;
+    wait_queue(lock_queues& all, std::string_view name);
     ~wait_queue();
 
-    /// Must be called first. The queue keeps the address of `name`.
-    void set_name(const std::string& name) noexcept { name_ = &name; }
-    [[nodiscard]] const std::string& name() const noexcept { return *name_; }
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
     void enqueue(lock_op& op);
 
@@ -315,7 +313,7 @@ private:
     void queue_left();
 
     lock_queues& all_;
-    const std::string* name_ = nullptr;
+    const std::string name_;
     std::variant<std::monostate, std::unique_ptr<queued_contender>,
                  std::unique_ptr<polling_contender>>
         contender_;
@@ -351,7 +349,7 @@ public:
     [[nodiscard]] wait_queue* find(std::string_view name) noexcept
     {
         const auto found = names_.find(name);
-        return found == names_.end() ? nullptr : &found->second;
+        return found == names_.end() ? nullptr : found->second.get();
     }
 
     /// All queues, in the order of their creation, so that nothing depends on the hashes of names.
@@ -378,7 +376,8 @@ public:
 private:
     void at_turn_end() override;
 
-    name_map<wait_queue> names_;
+    /// The key is the name in the queue.
+    boost::unordered_flat_map<std::string_view, std::unique_ptr<wait_queue>> names_;
     wait_queue::list in_order_;
     std::vector<wait_queue*> to_check_;
 };
@@ -425,11 +424,11 @@ inline wait_queue& lock_queues::at(std::string_view name)
 {
     if (wait_queue* const found = find(name))
         return *found;
-    const auto place = names_.try_emplace(std::string(name), *this).first;
-    wait_queue& made = place->second;
-    made.set_name(place->first);
-    in_order_.push_back(made);
-    return made;
+    auto made = std::make_unique<wait_queue>(*this, name);
+    const std::string_view key = made->name();
+    wait_queue& added = *names_.emplace(key, std::move(made)).first->second;
+    in_order_.push_back(added);
+    return added;
 }
 
 inline void lock_queues::at_turn_end()

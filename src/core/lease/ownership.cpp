@@ -9,6 +9,7 @@
 
 #include <boost/assert.hpp>
 
+#include <chrono>
 #include <utility>
 
 namespace leasehold::detail {
@@ -27,7 +28,8 @@ void ownership::grant(turn_context& client, completion<error_code, lease>& to, s
         ++counts.acquired;
         if (handed_off)
             ++counts.handed_off;
-        LEASEHOLD_PROBE4(granted, spec->name.c_str(), fence, probed(waited), handed_off);
+        LEASEHOLD_PROBE4(granted, spec->name.c_str(), fence,
+                         std::chrono::nanoseconds(waited).count(), handed_off);
         to(error_code(), make_lease(std::move(given)));
     }
     catch (...) {
@@ -44,7 +46,8 @@ void ownership::end_released(turn_context& client)
     ending->end_released();
     ++client.counts.released;
     const auto time = client.turn_time() - ending->since;
-    LEASEHOLD_PROBE3(released, spec->name.c_str(), ending->fence, probed(time));
+    LEASEHOLD_PROBE3(released, spec->name.c_str(), ending->fence,
+                     std::chrono::nanoseconds(time).count());
     if (time < lease_state::no_use && !ending->used())
         client.report_problem([&](observer& o) { o.unused(spec->name, ending->fence, time); });
     client.notify([&](observer& o) { o.released(spec->name, ending->fence, time); });
@@ -64,8 +67,8 @@ void ownership::end_lost(turn_context& client, errc reason)
     if (!shut_down)
         ++client.counts.lost;
     const auto time = client.turn_time() - ending->since;
-    LEASEHOLD_PROBE4(lost, spec->name.c_str(), ending->fence, probed(time),
-                     static_cast<int>(reason));
+    LEASEHOLD_PROBE4(lost, spec->name.c_str(), ending->fence,
+                     std::chrono::nanoseconds(time).count(), static_cast<int>(reason));
     client.report_problem(
         [&](observer& o) { o.lost(spec->name, ending->fence, time, reason, shown(details)); });
 }

@@ -8,6 +8,7 @@
 #include <boost/assert.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <iterator>
 #include <utility>
@@ -392,7 +393,9 @@ void watchdog::confirmed(ownership& held, clock::time_point sent, clock::time_po
     schedule(held);
     ++context_.counts.renewed;
     const std::uint64_t fence = held.current() ? held.current()->fence : 0;
-    LEASEHOLD_PROBE4(renewed, held.spec->name.c_str(), fence, probed(now - sent), probed(left));
+    LEASEHOLD_PROBE4(renewed, held.spec->name.c_str(), fence,
+                     std::chrono::nanoseconds(now - sent).count(),
+                     std::chrono::nanoseconds(left).count());
     context_.notify([&](observer& o) { o.renewed(held.spec->name, fence, now - sent, left); });
 }
 

@@ -1,13 +1,9 @@
 #ifndef LEASEHOLD_SRC_CORE_TURN_PROBE_HPP
 #define LEASEHOLD_SRC_CORE_TURN_PROBE_HPP
 
-#include <leasehold/clock.hpp>
-
-#include <chrono>
-#include <cstdint>
-
 // Static probes for bpftrace and similar tools, docs/how_to/tracing.md. Each is one instruction
-// without effect, and a note with its address and the places of its arguments.
+// without effect, and a note with its address and the places of its arguments. Times are in
+// nanoseconds.
 #if __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
 #define LEASEHOLD_PROBE2(name, a, b) DTRACE_PROBE2(leasehold, name, a, b)
@@ -19,15 +15,5 @@
 #define LEASEHOLD_PROBE4(name, a, b, c, d)                                                         \
     static_cast<void>(sizeof(a) + sizeof(b) + sizeof(c) + sizeof(d))
 #endif
-
-namespace leasehold::detail {
-
-/// A time in the form for probes: nanoseconds.
-[[nodiscard]] inline std::int64_t probed(clock::duration time) noexcept
-{
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
-}
-
-} // namespace leasehold::detail
 
 #endif
