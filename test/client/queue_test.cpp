@@ -667,6 +667,36 @@ BOOST_AUTO_TEST_CASE(grant_to_an_ended_owner_is_released)
     BOOST_TEST(releases_sent() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(grant_to_an_owner_that_is_being_released_causes_no_second_release)
+{
+    lease held = taken(spec("a"));
+    const std::string owner = held.share_owner().id();
+    const auto released = release(std::move(held));
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
+    notify_grant(owner);
+    BOOST_TEST(releases_sent() == 1u);
+    say_left(left::freed);
+    BOOST_TEST(code(*released) == error_code());
+    check_idle(*this);
+    // After that answer, only an acquire that was executed late can have got the lock.
+    notify_grant(owner);
+    BOOST_TEST_REQUIRE(releases_sent() == 2u);
+    BOOST_TEST(last_release().owner == owner);
+}
+
+BOOST_AUTO_TEST_CASE(grant_is_released_while_only_a_reentrant_acquisition_of_its_owner_is)
+{
+    const auto again = lock(spec("a"), clock::duration::max(), owner("an-owner:1", 1));
+    grant();
+    const auto released = release(std::move(again->value<1>()));
+    BOOST_TEST_REQUIRE(releases_sent() == 1u);
+    BOOST_TEST(!last_release().entry.empty());
+    notify_grant("an-owner:1");
+    BOOST_TEST_REQUIRE(releases_sent() == 2u);
+    BOOST_TEST(last_release().entry.empty());
+    BOOST_TEST(last_release().owner == "an-owner:1");
+}
+
 // A message may contain anything.
 BOOST_AUTO_TEST_CASE(grant_to_an_overlong_owner_is_ignored)
 {

@@ -93,6 +93,10 @@ void queued_contender::notified(std::string_view owner)
     // The owner of a held lock has no errand any more: it has confirmed its grant already.
     if (queue_.holds(owner) || stopped_)
         return;
+    // The message may be older than the release: a second one could be executed before the first
+    // has ended, and the first would report that the owner does not hold the lock.
+    if (queue_.releases().ends(owner))
+        return;
     if (owner.size() > owner_id::static_capacity) // not an owner of this client
         return;
     if (machine_.notified(machine::whose::ended).what == machine::action::kind::release_ended)

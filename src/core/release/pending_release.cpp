@@ -311,6 +311,12 @@ bool pending_releases::contains(std::string_view owner) const noexcept
                        [owner](const pending_release& each) { return each.owner() == owner; });
 }
 
+bool pending_releases::ends(std::string_view owner) const noexcept
+{
+    return std::any_of(list_.begin(), list_.end(),
+                       [owner](const pending_release& each) { return each.ends(owner); });
+}
+
 void pending_releases::give_up(error_code why)
 {
     while (!list_.empty())

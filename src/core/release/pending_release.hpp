@@ -101,6 +101,12 @@ public:
         return steps_.waits_for_late_acquire() && context_.online(name());
     }
 
+    /// Whether its next answer ends this owner, also if the owner was granted the lock since.
+    [[nodiscard]] bool ends(std::string_view owner) const noexcept
+    {
+        return subject_.entry.empty() && subject_.owner == owner && !waits_for_late_acquire();
+    }
+
     /// Completes the wait, if its cancellation is only marked.
     void complete_cancelled();
 
@@ -180,6 +186,9 @@ public:
 
     /// Whether a release of this owner is pending.
     [[nodiscard]] bool contains(std::string_view owner) const noexcept;
+
+    /// Whether the owner ends with the next answer to a release, so that it needs no other one.
+    [[nodiscard]] bool ends(std::string_view owner) const noexcept;
 
     /// The time of the store's last answer to a release.
     [[nodiscard]] clock::time_point last_answer() const noexcept { return last_answer_; }
