@@ -90,6 +90,12 @@ void checks::follow_server()
 void checks::follow(testing::cluster& all)
 {
     all.on_promotion([this](const testing::cluster::promotion& by) { promoted(by); });
+    // A node that is down delays it.
+    all.on_moved([this](unsigned slot) {
+        for (name_state& each : trial_.names)
+            if (redis_store::slot_of(each.text) == slot)
+                each.moved_until = std::max(each.moved_until, trial_.now() + to_spread);
+    });
     if (trial_.scenario.all_faults(leaves_connections))
         all.on_redirected([this](std::string_view name, std::string_view, clock::duration later) {
             if (later > 100ms)
@@ -100,17 +106,18 @@ void checks::follow(testing::cluster& all)
         all.on_map_request([this](std::string_view host) { asked_topology(host); });
 }
 
-/// At most once per second, except for clients without any reply yet, or whose request was lost
-/// with its node.
+/// A question begins at least a second after the one before. It lasts for longer if a node does not
+/// answer, and then the next one may follow at once, so two maps, but not three, arrive within a
+/// second. Except for clients without any reply yet, or whose request was lost with its node.
 void checks::asked_topology(std::string_view host)
 {
-    clock::time_point& last = asked_[std::string(host)];
+    auto& [before_last, last] = asked_.try_emplace(std::string(host), never, never).first->second;
     const auto& faults = trial_.scenario.faults;
     const auto allowed = faults.size() + trial_.processes.size();
-    if (last != never && trial_.now() - last < 900ms && ++early_ > allowed)
-        trial_.wrong("topology: " + std::string(host) + " asks again after " +
-                     std::to_string((trial_.now() - last) / 1ms) + " ms");
-    last = trial_.now();
+    if (before_last != never && trial_.now() - before_last < 900ms && ++early_ > allowed)
+        trial_.wrong("topology: " + std::string(host) + " asks a third time within " +
+                     std::to_string((trial_.now() - before_last) / 1ms) + " ms");
+    before_last = std::exchange(last, trial_.now());
 }
 
 void checks::follow(testing::server& each)

@@ -90,7 +90,8 @@ private:
 
     trial& trial_;
     silent_holders silent_holders_;
-    std::map<std::string, clock::time_point> asked_; ///< The last topology request, by host.
+    /// The last two topology requests of each host.
+    std::map<std::string, std::pair<clock::time_point, clock::time_point>> asked_;
     /// The number of requests too soon after the last.
     std::size_t early_ = 0;
 };

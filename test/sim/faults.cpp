@@ -235,8 +235,7 @@ std::vector<name_state*> faults::concerned(const fault& f)
     const auto shard = shard_of(f);
     std::vector<name_state*> all;
     for (name_state& each : trial_.names)
-        if (!shard || trial_.cluster->shard_of(each.text) == *shard ||
-            trial_.now() < each.moved_until)
+        if (!shard || trial_.cluster->shard_of(each.text) == *shard || trial_.is_moving(each))
             all.push_back(&each);
     return all;
 }
@@ -246,9 +245,8 @@ std::vector<name_state*> faults::concerned(const fault& f)
 bool faults::is_too_much(const fault& f) const
 {
     // The server would lose a part of a moving slot, and corrupt a queue.
-    const bool any_moves = std::any_of(
-        trial_.names.begin(), trial_.names.end(),
-        [this](const name_state& n) { return trial_.now() < n.moved_until; });
+    const bool any_moves = std::any_of(trial_.names.begin(), trial_.names.end(),
+                                       [this](const name_state& n) { return trial_.is_moving(n); });
     if (trial_.scenario.is_cluster() && is_forgetting(f.what) &&
         f.what != fault_kind::restart_kept && f.what != fault_kind::fail_over && any_moves)
         return true;
@@ -334,7 +332,7 @@ bool faults::befall_cluster(const fault& f, name_state& n, milliseconds how_long
             return false;
         for (name_state& each : trial_.names)
             if (trial_.scenario.one_slot || &each == &n)
-                each.moved_until = std::max(each.moved_until, trial_.now() + how_long + 200ms);
+                each.moved_until = std::max(each.moved_until, trial_.now() + how_long + to_spread);
         return true;
     }
     case fault_kind::stale_map: c.hold_back(trial_.server_of(f), how_long); return true;
@@ -342,22 +340,30 @@ bool faults::befall_cluster(const fault& f, name_state& n, milliseconds how_long
     }
 }
 
-/// Records the locks that lose their majority at a quorum.
+/// Records the locks that a member loses, if no majority has them after that. The majority may not
+/// have been complete: then a later vote completes a grant that only fewer members have.
 bool faults::befall_member(const fault& f, name_state& n, milliseconds how_long)
 {
     if (!trial_.scenario.is_quorum() || !is_forgetting(f.what))
         return befall_server(f, n, how_long);
-    std::vector<std::pair<std::string, std::string>> before;
+    std::vector<std::pair<trial::owners, trial::owners>> before;
     for (const name_state& each : trial_.names)
-        before.emplace_back(trial_.majority_owner(each, false), trial_.majority_owner(each, true));
+        before.emplace_back(trial_.owners_of(each, false), trial_.owners_of(each, true));
     const bool destroyed = befall_server(f, n, how_long);
+    const auto note = [this](const trial::owners& had, const trial::owners& have,
+                             forgotten_lock& to) {
+        for (const auto& [owner, members] : had) {
+            const auto found = have.find(owner);
+            const std::size_t left = found != have.end() ? found->second : 0;
+            if (left < members && left <= trial_.servers.size() / 2)
+                to = {owner, trial_.now()};
+        }
+    };
     auto owners = before.begin();
     for (name_state& each : trial_.names) {
-        const auto& [any, first] = *owners++;
-        if (!any.empty() && trial_.majority_owner(each, false) != any)
-            each.forgotten = {any, trial_.now()};
-        if (!first.empty() && trial_.majority_owner(each, true) != first)
-            each.forgotten_first = {first, trial_.now()};
+        note(owners->first, trial_.owners_of(each, false), each.forgotten);
+        note(owners->second, trial_.owners_of(each, true), each.forgotten_first);
+        ++owners;
     }
     return destroyed;
 }

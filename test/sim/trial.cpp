@@ -50,16 +50,22 @@ bool trial::is_held_by(const name_state& n, const std::string& owner) const
 
 std::string trial::majority_owner(const name_state& n, bool first) const
 {
-    for (const testing::server* const one : servers) {
-        const std::string owner = one->holder(n.text);
-        const auto has_it = [&](const testing::server* each) {
-            return each->holder(n.text) == owner && (!first || each->first_is_in(n.text));
-        };
-        const auto count = std::count_if(servers.begin(), servers.end(), has_it);
-        if (!owner.empty() && static_cast<std::size_t>(count) > servers.size() / 2)
-            return owner;
+    const owners all = owners_of(n, first);
+    const auto found = std::find_if(all.begin(), all.end(), [this](const auto& each) {
+        return each.second > servers.size() / 2;
+    });
+    return found != all.end() ? found->first : std::string();
+}
+
+trial::owners trial::owners_of(const name_state& n, bool first) const
+{
+    owners all;
+    for (const testing::server* const each : servers) {
+        const std::string owner = each->holder(n.text);
+        if (!owner.empty() && (!first || each->first_is_in(n.text)))
+            ++all[owner];
     }
-    return {};
+    return all;
 }
 
 std::uint64_t trial::commands() const

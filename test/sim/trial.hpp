@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,9 @@ inline constexpr clock::time_point never{};
 /// A client gives up a request after 2 s and reconnects within another 2 s. By then it has caught
 /// up with every fault.
 inline constexpr clock::duration to_notice = std::chrono::seconds(4);
+
+/// Within this time the nodes of a cluster know that a slot has moved.
+inline constexpr clock::duration to_spread = std::chrono::milliseconds(200);
 
 /// The maximum time from the send of a request until its reply may make a lease.
 inline constexpr clock::duration longest_request = std::chrono::seconds(10);
@@ -201,6 +205,12 @@ public:
         return names[static_cast<std::size_t>(text.back() - '0')];
     }
 
+    /// Whether the lock may be at another node than the map of the slots says.
+    [[nodiscard]] bool is_moving(const name_state& n) const
+    {
+        return now() < n.moved_until || (cluster != nullptr && cluster->is_moving(n.text));
+    }
+
     /// When the trouble of a name has ended.
     [[nodiscard]] clock::time_point trouble_of(const name_state& n) const
     {
@@ -223,6 +233,12 @@ public:
 
     /// Whether a majority of the servers stores the lock for the owner.
     [[nodiscard]] bool is_held_by(const name_state& n, const std::string& owner) const;
+    /// The number of members that have the lock, for each owner.
+    using owners = std::map<std::string, std::size_t>;
+
+    /// The owners that members of the quorum have.
+    /// @param first Count only members that have the entry of the owner's first lease.
+    [[nodiscard]] owners owners_of(const name_state& n, bool first) const;
     /// The owner whose lock a majority of the quorum's members has. Empty if there is none.
     /// @param first Count only members that have the entry of the owner's first lease.
     [[nodiscard]] std::string majority_owner(const name_state& n, bool first) const;

@@ -93,6 +93,9 @@ public:
     /// `longest` the remaining keys move at once.
     bool move_slot_of(std::string_view name, std::size_t to, duration each, duration longest);
 
+    /// Whether the slot of the name is moving to another shard.
+    [[nodiscard]] bool is_moving(std::string_view name) const;
+
     /// The node gets no news of the other nodes.
     void hold_back(const server& node, duration how_long);
 
@@ -101,6 +104,9 @@ public:
 
     /// Sets the function that is called at each promotion. An empty function removes it.
     void on_promotion(std::function<void(const promotion&)> handler);
+
+    /// Called when a slot has moved to another shard, with its number.
+    void on_moved(std::function<void(unsigned slot)> handler);
 
     /// Called when a host has requested the map of the slots from a node, with the name of the
     /// host.

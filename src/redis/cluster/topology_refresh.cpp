@@ -10,7 +10,7 @@
 namespace leasehold::redis_store::cluster {
 namespace {
 
-// The pause between two questions for the topology.
+// Between the beginnings of two questions for the topology.
 constexpr std::chrono::seconds pause{1};
 
 } // namespace

@@ -19,7 +19,7 @@
 namespace leasehold::redis_store::cluster {
 
 /// Decides when to query the topology of the cluster, and which node first: one query at a time,
-/// with a pause in between.
+/// each begun at least a pause after the one before.
 class topology_refresh
 {
 public:

@@ -80,6 +80,11 @@ bool cluster::move_slot_of(std::string_view name, std::size_t to, duration each,
     return state_->move(redis_store::slot_of(name), to, each, longest);
 }
 
+bool cluster::is_moving(std::string_view name) const
+{
+    return state_->migration_of(redis_store::slot_of(name)) != nullptr;
+}
+
 void cluster::hold_back(const server& node, duration how_long)
 {
     state_->hold_back(number_of(node), how_long);
@@ -88,6 +93,11 @@ void cluster::hold_back(const server& node, duration how_long)
 std::uint64_t cluster::stale_answers() const noexcept
 {
     return state_->stale_answers;
+}
+
+void cluster::on_moved(std::function<void(unsigned slot)> handler)
+{
+    state_->on_moved = std::move(handler);
 }
 
 void cluster::on_map_request(std::function<void(std::string_view host)> handler)

@@ -342,6 +342,8 @@ void cluster_state::finish(slot_number slot, migration done)
         source.learn(seen);
         source.rejoins = rejoins;
         migrations_.erase(slot);
+        if (on_moved)
+            on_moved(slot);
         spread();
     });
 }

@@ -54,6 +54,7 @@ public:
 
     std::uint64_t stale_answers = 0;
     std::function<void(const cluster::promotion&)> on_promotion;
+    std::function<void(unsigned)> on_moved;
     std::function<void(std::string_view)> on_map_request;
     std::function<void(std::string_view, std::string_view, clock::duration)> on_redirected;
 
