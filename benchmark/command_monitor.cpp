@@ -43,7 +43,7 @@ void command_monitor::listen()
     boost::system::error_code ended;
     while (const std::size_t size = asio::read_until(monitor_, asio::dynamic_buffer(unread), '\n',
                                                      ended)) {
-        if (!notify(std::string_view(unread).substr(0, size)))
+        if (!on_line(std::string_view(unread).substr(0, size)))
             return;
         unread.erase(0, size);
     }
@@ -51,7 +51,7 @@ void command_monitor::listen()
 
 // Counts a line: +1700000000.123456 [0 unix:/path] "PING". Inside a script it has [0 lua]. Returns
 // false for the last line.
-bool command_monitor::notify(std::string_view line)
+bool command_monitor::on_line(std::string_view line)
 {
     const std::size_t by = line.find("] \"");
     if (by == std::string_view::npos || line.substr(0, by).ends_with(" lua"))

@@ -35,7 +35,7 @@ public:
 
 private:
     void listen();
-    bool notify(std::string_view line);
+    bool on_line(std::string_view line);
 
     boost::asio::io_context context_{1}; // never runs
     boost::asio::local::stream_protocol::socket monitor_{context_};

@@ -69,7 +69,7 @@ asio::awaitable<void> work(leasehold::client& locks, example::worker& helper)
     // Any process that has the text can acquire the lock. So it goes through a pipe, not through
     // arguments, which other users can list.
     // [holder]
-    helper.notify(lease.share_owner().to_string());
+    helper.send(lease.share_owner().to_string());
     // [/holder]
     const auto reentered = co_await answers.next();
     expect(reentered && *reentered == std::to_string(fence), "the helper did not acquire the lock");
@@ -82,7 +82,7 @@ asio::awaitable<void> work(leasehold::client& locks, example::worker& helper)
     std::cout << "other client: " << refused.message() << '\n';
     expect(refused == leasehold::errc::held, "the lock was not held by the helper");
 
-    helper.notify("release");
+    helper.send("release");
     const auto left = co_await answers.next();
     expect(left && *left == "released", "the helper did not release the lock");
     std::cout << "helper: lock released\n";

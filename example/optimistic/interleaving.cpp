@@ -21,7 +21,7 @@ namespace guard = leasehold::guard;
 namespace example {
 namespace {
 
-void notify(std::int64_t at, std::string_view what)
+void print(std::int64_t at, std::string_view what)
 {
     std::cout << "  " << at << " ms  " << what << '\n';
 }
@@ -63,21 +63,21 @@ asio::awaitable<int> break_getset_lock(asio::io_context& context, std::string ur
 
     const bool a = co_await lock.try_lock(1'000, 1'100);
     expect(a, "A acquires a free lock");
-    notify(1'000, "A acquires the lock until 1100, reads that 1 is left, and is paused");
+    print(1'000, "A acquires the lock until 1100, reads that 1 is left, and is paused");
     const int seen_by_a = co_await read_stock(*connection, key);
     const bool b = co_await lock.try_lock(1'150, 1'250);
     expect(b, "B acquires an expired lock");
-    notify(1'150, "B finds it expired, acquires it until 1250, and reads that 1 is left");
+    print(1'150, "B finds it expired, acquires it until 1250, and reads that 1 is left");
     const int seen_by_b = co_await read_stock(*connection, key);
     co_await write_stock(*connection, key, seen_by_a - 1);
     co_await lock.unlock();
-    notify(1'160, "A resumes, sells the unit, and deletes the lock of B");
+    print(1'160, "A resumes, sells the unit, and deletes the lock of B");
     // The write of A is too late for B, which has already read.
     co_await write_stock(*connection, key, seen_by_b - 1);
-    notify(1'170, "B sells the unit, too, as if it still held the lock");
+    print(1'170, "B sells the unit, too, as if it still held the lock");
     const bool c = co_await lock.try_lock(1'180, 1'280);
     expect(c, "C acquires the lock of B");
-    notify(1'180, "C acquires the lock, although B has not released it");
+    print(1'180, "C acquires the lock, although B has not released it");
     co_await keys.close();
     connection->cancel();
     co_return seen_by_a + seen_by_b - 1;
@@ -90,13 +90,13 @@ asio::awaitable<int> keep_by_fence(asio::io_context& context, std::string url)
     const auto connection = keys.connect();
     const std::string key = keys.key(0);
     const int seen_by_a = co_await read_stock(*connection, key);
-    notify(1'000, "A has fence 1, reads that 1 is left, and is paused");
+    print(1'000, "A has fence 1, reads that 1 is left, and is paused");
     const int seen_by_b = co_await read_stock(*connection, key);
     const bool newer = co_await write_guarded(connection, key, 2, seen_by_b - 1);
-    notify(1'150, "B has fence 2, reads that 1 is left, and sells the unit");
+    print(1'150, "B has fence 2, reads that 1 is left, and sells the unit");
     const bool late = co_await write_guarded(connection, key, 1, seen_by_a - 1);
-    notify(1'160,
-           late ? "A resumes and sells the unit, too" : "A resumes, and its write is rejected");
+    print(1'160,
+          late ? "A resumes and sells the unit, too" : "A resumes, and its write is rejected");
     co_await keys.close();
     connection->cancel();
     co_return (newer ? 1 : 0) + (late ? 1 : 0) - 1;

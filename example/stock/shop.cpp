@@ -139,7 +139,7 @@ private:
             return;
         started_ = steady::now();
         for (seller_process& other : sellers_)
-            other.process.notify("go");
+            other.process.send("go");
     }
 
     void heard_of_sale(seller_process& seller, std::istringstream& words)

@@ -88,7 +88,7 @@ int worker::take_output() noexcept
     return std::exchange(output_, -1);
 }
 
-void worker::notify(std::string_view line) noexcept
+void worker::send(std::string_view line) noexcept
 {
     const std::string text = std::string(line) + '\n';
     // A line is shorter than PIPE_BUF, so it is written whole or not at all.

@@ -27,7 +27,7 @@ public:
     [[nodiscard]] int take_output() noexcept;
 
     /// Writes a line to its stdin; does nothing if it has ended.
-    void notify(std::string_view line) noexcept;
+    void send(std::string_view line) noexcept;
 
     /// Closes its stdin.
     void close_input() noexcept;
