@@ -164,6 +164,8 @@ BOOST_AUTO_TEST_CASE(rejected_password_of_a_file_is_temporary_and_a_constant_one
     const secret_file secret("wrong");
     const redis_config settings = with_file(at(server), secret);
     client_thread by_file(settings);
+    auto waiting = by_file.start_lock(stock, patient());
+    is_reported(by_file, errc::store_refused, "WRONGPASS");
     lock_options brief = long_leases();
     brief.wait_limit = 100ms;
     const taken limited = by_file.lock(stock, brief);
