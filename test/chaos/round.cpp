@@ -107,7 +107,8 @@ public:
         patiently(2 * set_.lease, [&] { return boot_time() > out_.healed + 2 * set_.lease; });
         for_all([&](std::size_t i) { clients_.command(i, "quit"); });
         for_all([&](std::size_t i) { clients_.wait(i, 15s); });
-        patiently(set_.lease + 2s,
+        // In MariaDB a KILL can hold up all sleeping sessions for two seconds each time.
+        patiently(set_.lease + 15s,
                   [&] { return (out_.left_over = servers_->left_over()).empty(); });
         out_.clients = clients_.take();
         fenced_register all(store_.socket());
