@@ -74,8 +74,10 @@ private:
             waits_.push_back(steady::now() - asked);
 
             const int left = co_await data_->left();
-            if (left <= 0)
+            if (left <= 0) {
+                co_await release(held);
                 break;
+            }
             if (left <= hang_at_)
                 co_await hang();
             co_await pause(std::chrono::milliseconds(wanted_.think_ms));
@@ -84,15 +86,20 @@ private:
             else
                 ++refused_;
 
-            if (held) {
-                leasehold::error_code ended;
-                co_await held.async_release(asio::redirect_error(ended));
-                if (ended)
-                    ++lost_;
-            }
+            co_await release(held);
         }
         if (--selling_ == 0)
             co_await finish();
+    }
+
+    asio::awaitable<void> release(leasehold::lease& held)
+    {
+        if (!held)
+            co_return;
+        leasehold::error_code ended;
+        co_await held.async_release(asio::redirect_error(ended));
+        if (ended)
+            ++lost_;
     }
 
     asio::awaitable<void> pause(steady::duration time)
