@@ -36,7 +36,7 @@ void pending_release::act(fsm::release::action next)
     case fsm::release::action::send: send(); break;
     case fsm::release::action::done: return give_up(outcome());
     case fsm::release::action::report:
-        notify();
+        report();
         return act(steps_.due(context_.turn_time(), context_.online(name())));
     case fsm::release::action::wait:
         if (!context_.online(name()) && !context_.traits().queues)
@@ -138,7 +138,7 @@ error_code pending_release::outcome() const
     return outcome && outcome != errc::not_owner && interest_.reason ? interest_.reason : outcome;
 }
 
-void pending_release::notify()
+void pending_release::report()
 {
     notify_listener();
     complete(outcome());

@@ -120,7 +120,7 @@ private:
     void expired() override;
     [[nodiscard]] error_code outcome() const;
     void notify_listener(const release_reply* reply = nullptr);
-    void notify();
+    void report();
     void complete(error_code why);
     [[nodiscard]] details_ptr explain(error_code error) const noexcept;
 

@@ -17,10 +17,10 @@ public:
     [[nodiscard]] bool of(std::chrono::milliseconds remaining, clock::duration lease,
                           clock::time_point now) noexcept
     {
-        const bool is_stopped = remaining == last_ && now - looked_ >= shortest;
+        const bool is_unchanged = remaining == last_ && now - polled_ >= shortest;
         last_ = remaining;
-        looked_ = now;
-        return is_stopped || remaining > odd_factor * lease || remaining.count() < 0;
+        polled_ = now;
+        return is_unchanged || remaining > odd_factor * lease || remaining.count() < 0;
     }
 
 private:
@@ -29,7 +29,7 @@ private:
     static constexpr std::chrono::milliseconds shortest{10};
 
     std::chrono::milliseconds last_{-1};
-    clock::time_point looked_{};
+    clock::time_point polled_{};
 };
 
 } // namespace leasehold::fsm

@@ -8,7 +8,7 @@
 
 namespace leasehold::test::sessions {
 
-/// What to run, by the options of `sim`.
+/// The runs that the options of `sim` select.
 struct selection
 {
     std::uint64_t seeds;
