@@ -338,6 +338,9 @@ void cluster_state::finish(slot_number slot, migration done)
         cluster_node& source = master_node(done.from);
         slot_table seen = source.sees;
         seen.move(slot, done.to);
+        // The other node begins the epoch of the move. This one does not hear of it now.
+        if (time_.now() < source.unaware_until)
+            seen.epoch = source.sees.epoch;
         const bool rejoins = source.rejoins;
         source.learn(seen);
         source.rejoins = rejoins;
