@@ -64,11 +64,6 @@ public:
         return second_.state[member] == ballot::asked;
     }
 
-    [[nodiscard]] bool is_pending(unsigned member) const noexcept
-    {
-        return (round_ == 1 ? first_ : second_).state[member] == ballot::asked;
-    }
-
     /// @param fence The largest that the member has accepted, if it reported one.
     action answered(unsigned member, unsigned round, answer said, std::uint64_t fence) noexcept
     {

@@ -15,15 +15,6 @@ struct quorum_size
     /// Any two majorities share a member.
     [[nodiscard]] constexpr unsigned majority() const noexcept { return members / 2 + 1; }
 
-    /// The number of members that may be down while locks can still be acquired.
-    [[nodiscard]] constexpr unsigned may_be_down() const noexcept { return members - grants; }
-
-    /// The number of members that may lose their fences at once while fences stay in order.
-    [[nodiscard]] constexpr unsigned may_forget() const noexcept
-    {
-        return 2 * grants - members - 1;
-    }
-
     /// The number of others that have to adopt a new epoch before a member that lost its data
     /// rejoins. They share a member with every quorum that granted a lock with it (this takes N - q
     /// + 1), and with the adopters of every earlier epoch (this takes a majority).

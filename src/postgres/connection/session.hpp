@@ -106,7 +106,6 @@ private:
     void flush();
     void check(bool worked);
     void fail(trouble why);
-    void fail_soon();
     void limit(duration time);
     void on_limit();
     [[nodiscard]] trouble here(std::string text) const;

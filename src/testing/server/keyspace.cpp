@@ -223,11 +223,6 @@ bool keyspace::hset(std::string_view key, std::string_view field, std::string_vi
     return false;
 }
 
-bool keyspace::hsetnx(std::string_view key, std::string_view field, std::string_view text)
-{
-    return hget(key, field) == nullptr && hset(key, field, text);
-}
-
 std::int64_t keyspace::hincrby(std::string_view key, std::string_view field, std::int64_t by)
 {
     std::int64_t count = 0;

@@ -73,7 +73,6 @@ public:
     [[nodiscard]] std::size_t hlen(std::string_view key);
     /// Whether the field is new.
     bool hset(std::string_view key, std::string_view field, std::string_view text);
-    bool hsetnx(std::string_view key, std::string_view field, std::string_view text);
     std::int64_t hincrby(std::string_view key, std::string_view field, std::int64_t by);
     bool hdel(std::string_view key, std::string_view field);
 

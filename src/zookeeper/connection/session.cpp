@@ -284,12 +284,6 @@ void session::expect_reply()
     });
 }
 
-void session::fail_connection(std::string text)
-{
-    if (link_)
-        link_->fail(std::move(text));
-}
-
 void session::broken(const char* text)
 {
     on_closed({.code = errc::store_unavailable, .from_server = {}, .from_here = text});

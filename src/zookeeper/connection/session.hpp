@@ -77,9 +77,6 @@ public:
     /// sending. The handler is called once, not inside this call.
     void send(const request& what, reply_handler handler);
 
-    /// Ends the connection, and makes it again.
-    void fail_connection(std::string text);
-
     [[nodiscard]] bool ready() const noexcept { return ready_; }
     [[nodiscard]] std::int64_t id() const noexcept { return id_; }
     /// The session lives at least until then.
