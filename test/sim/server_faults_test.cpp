@@ -172,6 +172,36 @@ BOOST_AUTO_TEST_CASE(scripts_are_sent_as_text_without_script_load)
     BOOST_TEST(a.held.valid()); // renewed
 }
 
+BOOST_AUTO_TEST_CASE(restored_right_ends_the_rejection)
+{
+    scene s;
+    party& a = s.add();
+    a.lock();
+    BOOST_REQUIRE(s.has_lock(a, 1s));
+    a.held = {};
+    s.server.forbid("SET");
+    a.lock();
+    BOOST_TEST(!s.has_lock(a, 3s));
+    BOOST_TEST((*a.code == leasehold::errc::permission_denied));
+    s.server.permit("SET");
+    a.lock();
+    BOOST_TEST(s.has_lock(a, 1s));
+}
+
+BOOST_AUTO_TEST_CASE(client_of_one_server_rejects_a_node_of_a_cluster)
+{
+    scene s;
+    s.server.cluster_mode(true);
+    party& a = s.add();
+    a.lock();
+    BOOST_TEST(!s.has_lock(a, 3s));
+    BOOST_TEST((*a.code == leasehold::errc::not_supported));
+    s.server.cluster_mode(false);
+    party& b = s.add();
+    b.lock();
+    BOOST_TEST(s.has_lock(b, 1s));
+}
+
 BOOST_AUTO_TEST_CASE(waiter_without_a_subscription_polls)
 {
     scene s;

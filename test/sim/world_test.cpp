@@ -214,6 +214,7 @@ BOOST_AUTO_TEST_CASE(process_paused_beyond_its_lease_loses_it)
     holder h;
     h.host.pause(5s);
     h.world.run_for(4s);
+    BOOST_TEST(h.host.is_paused());
     BOOST_TEST(!h.lost.has_value()); // none of its code runs
     BOOST_TEST(!h.held.valid());     // but a check would show it
     BOOST_TEST(h.lost_within(2s).has_value());
