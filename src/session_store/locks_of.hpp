@@ -54,9 +54,9 @@ public:
 
     void close() override { state_->close(); }
 
-    void async_acquire(const acquire_request& asked, acquire_handler handler) override
+    void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
-        state_->add(make_acquire(state_, asked, std::move(handler)));
+        state_->add(make_acquire(state_, request, std::move(handler)));
     }
 
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override
@@ -64,9 +64,9 @@ public:
         state_->renew(renewals, std::move(handler));
     }
 
-    void async_release(const release_request& asked, release_handler handler) override
+    void async_release(const release_request& request, release_handler handler) override
     {
-        state_->add(make_release(state_, asked, std::move(handler)));
+        state_->add(make_release(state_, request, std::move(handler)));
     }
 
     void async_describe(std::string_view holder, describe_handler handler) override

@@ -57,15 +57,15 @@ server_error read_error(int status, std::string_view body)
     server_error error{.status = status};
     const auto read = json::parse(body);
     // A stream has its error within another object.
-    const json& said = read && (*read)["error"].type() == json::kind::object ? (*read)["error"]
-                       : read                                                ? *read
-                                                                             : json();
-    const json& code = said["grpc_code"].type() != json::kind::null ? said["grpc_code"]
-                                                                    : said["code"];
+    const json& reported = read && (*read)["error"].type() == json::kind::object ? (*read)["error"]
+                           : read                                                ? *read
+                                                                                 : json();
+    const json& code = reported["grpc_code"].type() != json::kind::null ? reported["grpc_code"]
+                                                                        : reported["code"];
     const auto number = code.integer();
     if (number && *number > 0 && *number < 100)
         error.code = static_cast<int>(*number);
-    error.text = said["message"].text();
+    error.text = reported["message"].text();
     if (error.text.empty())
         error.text = detail::printable(body.substr(0, std::min(body.size(), longest_quoted_body)));
     return error;

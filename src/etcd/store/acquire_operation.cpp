@@ -15,20 +15,20 @@ using outcome = acquire_reply::outcome;
 class acquire_operation final : public operation_of_name
 {
 public:
-    acquire_operation(const std::shared_ptr<store_state>& state, const acquire_request& asked,
+    acquire_operation(const std::shared_ptr<store_state>& state, const acquire_request& request,
                       store::acquire_handler handler)
-        : operation_of(state, lock_prefix(state->settings().root, asked.name)),
-          name_(asked.name),
-          owner_(asked.owner),
-          key_(owner_key(place, asked.owner)),
+        : operation_of(state, lock_prefix(state->settings().root, request.name)),
+          name_(request.name),
+          owner_(request.owner),
+          key_(owner_key(place, request.owner)),
           handler_(std::move(handler)),
-          lease_(asked.lease),
+          lease_(request.lease),
           sent_(clock::now()),
-          give_up_(sent_ + std::min(asked.budget, longest)),
-          floor_(asked.fence_floor),
-          fences_(asked.fences),
-          waits_(asked.waits),
-          needs_holder_(asked.needs_holder)
+          give_up_(sent_ + std::min(request.budget, longest)),
+          floor_(request.fence_floor),
+          fences_(request.fences),
+          waits_(request.waits),
+          needs_holder_(request.needs_holder)
     {}
 
     void start() override
@@ -222,15 +222,15 @@ private:
 class reenter_operation final : public operation_of_name
 {
 public:
-    reenter_operation(const std::shared_ptr<store_state>& state, const acquire_request& asked,
+    reenter_operation(const std::shared_ptr<store_state>& state, const acquire_request& request,
                       store::acquire_handler handler)
-        : operation_of(state, lock_prefix(state->settings().root, asked.name)),
-          name_(asked.name),
-          owner_(asked.owner),
-          entry_(asked.entry),
-          key_(owner_key(place, asked.owner)),
+        : operation_of(state, lock_prefix(state->settings().root, request.name)),
+          name_(request.name),
+          owner_(request.owner),
+          entry_(request.entry),
+          key_(owner_key(place, request.owner)),
           handler_(std::move(handler)),
-          lease_(asked.lease),
+          lease_(request.lease),
           sent_(clock::now())
     {}
 
@@ -302,12 +302,12 @@ private:
 } // namespace
 
 std::shared_ptr<operation_of_name> make_acquire(const std::shared_ptr<store_state>& state,
-                                                const acquire_request& asked,
+                                                const acquire_request& request,
                                                 store::acquire_handler handler)
 {
-    if (asked.entry.empty())
-        return std::make_shared<acquire_operation>(state, asked, std::move(handler));
-    return std::make_shared<reenter_operation>(state, asked, std::move(handler));
+    if (request.entry.empty())
+        return std::make_shared<acquire_operation>(state, request, std::move(handler));
+    return std::make_shared<reenter_operation>(state, request, std::move(handler));
 }
 
 } // namespace leasehold::etcd_store

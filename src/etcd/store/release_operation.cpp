@@ -15,18 +15,18 @@ using released = release_reply::outcome;
 class release_operation final : public operation_of_name
 {
 public:
-    release_operation(const std::shared_ptr<store_state>& state, const release_request& asked,
+    release_operation(const std::shared_ptr<store_state>& state, const release_request& request,
                       store::release_handler handler)
-        : operation_of(state, lock_prefix(state->settings().root, asked.name)),
-          name_(asked.name),
-          entry_(asked.entry),
-          key_(owner_key(place, asked.owner)),
+        : operation_of(state, lock_prefix(state->settings().root, request.name)),
+          name_(request.name),
+          entry_(request.entry),
+          key_(owner_key(place, request.owner)),
           handler_(std::move(handler)),
           sent_(clock::now())
     {
         reply_.receivers_known = false;
-        if (asked.next != nullptr && asked.next->budget.count() > 0)
-            next_.emplace(*asked.next, place);
+        if (request.next != nullptr && request.next->budget.count() > 0)
+            next_.emplace(*request.next, place);
     }
 
     void start() override
@@ -60,13 +60,13 @@ private:
     /// The next owner, of the request.
     struct next_owner
     {
-        next_owner(const acquire_request& asked, const std::string& prefix)
-            : owner(asked.owner),
-              key(owner_key(prefix, asked.owner)),
-              lease(asked.lease),
-              floor(asked.fence_floor),
-              fences(asked.fences),
-              needs_holder(asked.needs_holder)
+        next_owner(const acquire_request& request, const std::string& prefix)
+            : owner(request.owner),
+              key(owner_key(prefix, request.owner)),
+              lease(request.lease),
+              floor(request.fence_floor),
+              fences(request.fences),
+              needs_holder(request.needs_holder)
         {}
         std::string owner, key;
         milliseconds lease;
@@ -140,25 +140,25 @@ private:
             return finish();
         joins->doubtful = false;
         joins->created = revision;
-        acquire_reply& said = reply_.next.emplace();
+        acquire_reply& next_reply = reply_.next.emplace();
         if (before.empty()) {
             joins->holds = true;
             const auto given = detail::take_fences(joins->created, joins->used, next_->fences,
                                                    next_->floor);
             if (given.size == 0)
                 return withdraw_next();
-            said.result = acquire_reply::outcome::granted;
-            said.first_fence = given.first;
-            said.fences = given.size;
-            state_->limit_lease(said, sent_, next_->lease);
+            next_reply.result = acquire_reply::outcome::granted;
+            next_reply.first_fence = given.first;
+            next_reply.fences = given.size;
+            state_->limit_lease(next_reply, sent_, next_->lease);
             return finish();
         }
-        said.result = acquire_reply::outcome::held;
-        said.remaining = milliseconds(-1);
-        said.queued = true;
-        said.position = position_in(before);
-        said.may_miss_grant = state_->is_deaf();
-        said.details = holder_of(before, next_->needs_holder);
+        next_reply.result = acquire_reply::outcome::held;
+        next_reply.remaining = milliseconds(-1);
+        next_reply.queued = true;
+        next_reply.position = position_in(before);
+        next_reply.may_miss_grant = state_->is_deaf();
+        next_reply.details = holder_of(before, next_->needs_holder);
         state_->watch_before(*joins, before, revision);
         finish();
     }
@@ -190,10 +190,10 @@ private:
 } // namespace
 
 std::shared_ptr<operation_of_name> make_release(const std::shared_ptr<store_state>& state,
-                                                const release_request& asked,
+                                                const release_request& request,
                                                 store::release_handler handler)
 {
-    return std::make_shared<release_operation>(state, asked, std::move(handler));
+    return std::make_shared<release_operation>(state, request, std::move(handler));
 }
 
 } // namespace leasehold::etcd_store

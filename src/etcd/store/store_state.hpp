@@ -124,10 +124,10 @@ private:
 inline constexpr std::size_t longest_view = 1000;
 
 [[nodiscard]] std::shared_ptr<operation_of_name> make_acquire(
-    const std::shared_ptr<store_state>& state, const acquire_request& asked,
+    const std::shared_ptr<store_state>& state, const acquire_request& request,
     store::acquire_handler handler);
 [[nodiscard]] std::shared_ptr<operation_of_name> make_release(
-    const std::shared_ptr<store_state>& state, const release_request& asked,
+    const std::shared_ptr<store_state>& state, const release_request& request,
     store::release_handler handler);
 
 } // namespace leasehold::etcd_store

@@ -72,9 +72,9 @@ trouble trouble_of_login(std::string_view text)
         const std::string sqlstate(rest.substr(0, length));
         known.code = classify(sqlstate);
         known.why = cause_of(sqlstate);
-        std::string_view said = rest.substr(length + 2);
-        said = said.substr(0, said.find("\nLOCATION"));
-        known.from_server = one_line(said) + " (" + sqlstate + ")";
+        std::string_view message = rest.substr(length + 2);
+        message = message.substr(0, message.find("\nLOCATION"));
+        known.from_server = one_line(message) + " (" + sqlstate + ")";
         return known;
     }
     known.from_here = one_line(text);

@@ -62,9 +62,9 @@ bool is_row(const rows& from, std::size_t columns, std::size_t clock)
 /// The holder for `acquire_reply::details`. `holder` is the id of its client.
 std::shared_ptr<const diagnostics> details_of(std::string_view holder)
 {
-    auto said = std::make_shared<diagnostics>();
-    said->holder = holder_name(std::string(holder) + ":0");
-    return said->holder.empty() ? nullptr : said;
+    auto details = std::make_shared<diagnostics>();
+    details->holder = holder_name(std::string(holder) + ":0");
+    return details->holder.empty() ? nullptr : details;
 }
 
 } // namespace

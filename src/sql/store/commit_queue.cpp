@@ -55,16 +55,16 @@ void commit_queue::drop(bool forked) noexcept
     const auto pending = std::exchange(pending_, {});
 }
 
-void commit_queue::add(request asked)
+void commit_queue::add(request what)
 {
     if (!ready()) {
         if (poster_)
-            poster_->post([asked = std::make_shared<request>(std::move(asked)),
+            poster_->post([what = std::make_shared<request>(std::move(what)),
                            code = listener_ != nullptr ? outage_.code() : errc::store_unavailable,
-                           details = outage_.details()] { complete(*asked, code, details); });
+                           details = outage_.details()] { complete(*what, code, details); });
         return;
     }
-    pending_.push_back(std::move(asked));
+    pending_.push_back(std::move(what));
     if (!group_.empty() || flush_posted_)
         return;
     try {
@@ -146,7 +146,7 @@ void commit_queue::on_failure(const trouble& why)
 }
 
 /// Keeps the reply until the transaction is committed.
-void commit_queue::answer(request& asked, const rows& from)
+void commit_queue::answer(request& what, const rows& from)
 {
     const auto keep = [&](auto& to, auto read) {
         if (read) {
@@ -164,13 +164,13 @@ void commit_queue::answer(request& asked, const rows& from)
             time_.learn(read->server_us, clock::now());
         keep(to, read ? std::optional(std::move(read->reply)) : std::nullopt);
     };
-    if (auto* const acquire = std::get_if<waiting_acquire>(&asked.waiting))
+    if (auto* const acquire = std::get_if<waiting_acquire>(&what.waiting))
         keep_timed(acquire->reply, read_acquire(from, acquire->listening));
-    else if (auto* const release = std::get_if<waiting_release>(&asked.waiting))
+    else if (auto* const release = std::get_if<waiting_release>(&what.waiting))
         keep_timed(release->reply, read_release(from, release->listening));
-    else if (auto* const renew = std::get_if<waiting_renew>(&asked.waiting))
+    else if (auto* const renew = std::get_if<waiting_renew>(&what.waiting))
         keep(renew->reply, read_renew(from, renew->size));
-    else if (auto* const other = std::get_if<waiting_other>(&asked.waiting);
+    else if (auto* const other = std::get_if<waiting_other>(&what.waiting);
              other != nullptr && from.size() == 1 && from.columns() == 1 && !from.is_null(0, 0))
         other->value = std::string(from.bytes(0, 0));
 }
@@ -215,11 +215,11 @@ void commit_queue::put_back(std::vector<request> group)
 }
 
 /// Completes a request that the server rejected.
-void commit_queue::fail(request& asked, const trouble& why)
+void commit_queue::fail(request& what, const trouble& why)
 {
     auto details = std::make_shared<diagnostics>();
     details->server = server();
-    details->key = asked.name;
+    details->key = what.name;
     details->server_message = why.from_server;
     details->connection_error = why.from_here;
     error_code code = why.code;
@@ -227,9 +227,9 @@ void commit_queue::fail(request& asked, const trouble& why)
         code = errc::store_refused; // the next session prepares it again
     else if (why.why == cause::schema_missing)
         details->server_message.append("; ").append(how_->how_to_install());
-    if (listener_ != nullptr && !std::holds_alternative<waiting_other>(asked.waiting))
+    if (listener_ != nullptr && !std::holds_alternative<waiting_other>(what.waiting))
         listener_->on_error(0, code, *details);
-    complete(asked, code, details);
+    complete(what, code, details);
 }
 
 /// The session is of no use any more.
@@ -279,7 +279,7 @@ void commit_queue::reject_waiting(error_code code,
         complete(each, code, details);
 }
 
-void commit_queue::complete(request& asked, error_code code,
+void commit_queue::complete(request& what, error_code code,
                             const std::shared_ptr<const diagnostics>& details)
 {
     const auto finish = [&](auto& waiting) {
@@ -288,13 +288,13 @@ void commit_queue::complete(request& asked, error_code code,
             reply.details = details;
         std::move(waiting.handler)(code, std::move(reply));
     };
-    if (auto* const acquire = std::get_if<waiting_acquire>(&asked.waiting))
+    if (auto* const acquire = std::get_if<waiting_acquire>(&what.waiting))
         finish(*acquire);
-    else if (auto* const release = std::get_if<waiting_release>(&asked.waiting))
+    else if (auto* const release = std::get_if<waiting_release>(&what.waiting))
         finish(*release);
-    else if (auto* const renew = std::get_if<waiting_renew>(&asked.waiting))
+    else if (auto* const renew = std::get_if<waiting_renew>(&what.waiting))
         finish(*renew);
-    else if (auto* const other = std::get_if<waiting_other>(&asked.waiting))
+    else if (auto* const other = std::get_if<waiting_other>(&what.waiting))
         other->handler(code ? std::nullopt : std::move(other->value));
 }
 

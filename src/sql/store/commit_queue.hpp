@@ -46,7 +46,7 @@ public:
     void drop(bool forked) noexcept;
 
     /// Sends a request, or completes it with the reason why there is no connection.
-    void add(request asked);
+    void add(request what);
 
     /// The server's time in microseconds at the end of `budget`; 0: unknown.
     [[nodiscard]] std::int64_t deadline(std::chrono::milliseconds budget) const noexcept
@@ -72,11 +72,11 @@ private:
     void flush();
     void take_group();
     void put_back(std::vector<request> group);
-    void answer(request& asked, const rows& from);
+    void answer(request& what, const rows& from);
     void reject_waiting(error_code code, const std::shared_ptr<const diagnostics>& details);
     void server_failed(const trouble& why);
-    void fail(request& asked, const trouble& why);
-    static void complete(request& asked, error_code code,
+    void fail(request& what, const trouble& why);
+    static void complete(request& what, error_code code,
                          const std::shared_ptr<const diagnostics>& details);
 
     const std::shared_ptr<const driver> how_;

@@ -46,15 +46,15 @@ public:
 
     void close() override { parts_->close(); }
 
-    void async_acquire(const acquire_request& asked, acquire_handler handler) override
+    void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
-        const grant_listener to = listener_of(asked);
-        parts_->queue->add({.made = encode(asked, deadline_of(asked), to),
-                            .name = std::string(asked.name),
+        const grant_listener to = listener_of(request);
+        parts_->queue->add({.made = encode(request, deadline_of(request), to),
+                            .name = std::string(request.name),
                             .waiting = waiting_acquire{std::move(handler), to.hears_all()}});
         // Behind it. The owner of a reentrant acquisition may be another client's.
-        if (asked.entry.empty())
-            parts_->belongs_to(asked.owner);
+        if (request.entry.empty())
+            parts_->belongs_to(request.owner);
     }
 
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override
@@ -64,13 +64,13 @@ public:
                             .waiting = waiting_renew{std::move(handler), renewals.size()}});
     }
 
-    void async_release(const release_request& asked, release_handler handler) override
+    void async_release(const release_request& request, release_handler handler) override
     {
-        const auto* const next = asked.next;
+        const auto* const next = request.next;
         const grant_listener to = next != nullptr ? listener_of(*next) : grant_listener();
         const std::int64_t deadline = next != nullptr ? deadline_of(*next) : 0;
-        parts_->queue->add({.made = encode(asked, deadline, to),
-                            .name = std::string(asked.name),
+        parts_->queue->add({.made = encode(request, deadline, to),
+                            .name = std::string(request.name),
                             .waiting = waiting_release{std::move(handler), to.hears_all()}});
     }
 
@@ -149,17 +149,17 @@ private:
         bool closed = false;
     };
 
-    std::int64_t deadline_of(const acquire_request& asked) const noexcept
+    std::int64_t deadline_of(const acquire_request& request) const noexcept
     {
-        return parts_->queue->deadline(asked.budget);
+        return parts_->queue->deadline(request.budget);
     }
 
     /// The session for the notifications of an owner that waits.
-    grant_listener listener_of(const acquire_request& asked)
+    grant_listener listener_of(const acquire_request& request)
     {
-        if (!asked.waits)
+        if (!request.waits)
             return {};
-        parts_->grants->need(client_of(asked.owner), parts_->queue->server_index());
+        parts_->grants->need(client_of(request.owner), parts_->queue->server_index());
         return parts_->grants->session_at_server();
     }
 

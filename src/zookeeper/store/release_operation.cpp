@@ -15,17 +15,17 @@ using released = release_reply::outcome;
 class release_operation final : public operation_of_name
 {
 public:
-    release_operation(const std::shared_ptr<store_state>& state, const release_request& asked,
+    release_operation(const std::shared_ptr<store_state>& state, const release_request& request,
                       store::release_handler handler)
-        : operation_of(state, lock_node(state->settings().root, asked.name)),
-          name_(asked.name),
-          key_(place + '/' + child_prefix(asked.owner, asked.entry)),
+        : operation_of(state, lock_node(state->settings().root, request.name)),
+          name_(request.name),
+          key_(place + '/' + child_prefix(request.owner, request.entry)),
           handler_(std::move(handler)),
           sent_(clock::now())
     {
         reply_.receivers_known = false;
-        if (asked.next != nullptr && asked.next->budget.count() > 0)
-            next_.emplace(*asked.next, place);
+        if (request.next != nullptr && request.next->budget.count() > 0)
+            next_.emplace(*request.next, place);
     }
 
     void start() override
@@ -58,14 +58,14 @@ private:
     /// The next owner, of the request.
     struct next_owner
     {
-        next_owner(const acquire_request& asked, const std::string& folder)
-            : owner(asked.owner),
-              prefix(child_prefix(asked.owner, {})),
+        next_owner(const acquire_request& request, const std::string& folder)
+            : owner(request.owner),
+              prefix(child_prefix(request.owner, {})),
               key(folder + '/' + prefix),
-              lease(asked.lease),
-              floor(asked.fence_floor),
-              fences(asked.fences),
-              needs_holder(asked.needs_holder)
+              lease(request.lease),
+              floor(request.fence_floor),
+              fences(request.fences),
+              needs_holder(request.needs_holder)
         {}
         std::string owner, prefix, key;
         milliseconds lease;
@@ -170,23 +170,23 @@ private:
             state_->erase(next_->key);
             return finish();
         }
-        acquire_reply& said = reply_.next.emplace();
+        acquire_reply& next_reply = reply_.next.emplace();
         if (queue.is_first(joins->number)) {
             joins->holds = true;
             const fence_block given = take_fences(*joins, next_->fences, next_->floor);
             if (given.size == 0)
                 return withdraw_next();
-            said.result = acquire_reply::outcome::granted;
-            said.first_fence = given.first;
-            said.fences = given.size;
-            state_->limit_lease(said, sent_, next_->lease);
+            next_reply.result = acquire_reply::outcome::granted;
+            next_reply.first_fence = given.first;
+            next_reply.fences = given.size;
+            state_->limit_lease(next_reply, sent_, next_->lease);
             return finish();
         }
-        said.result = acquire_reply::outcome::held;
-        said.remaining = milliseconds(-1);
-        said.queued = true;
-        said.position = queue.position(joins->number);
-        said.details = holder_of(queue, next_->needs_holder);
+        next_reply.result = acquire_reply::outcome::held;
+        next_reply.remaining = milliseconds(-1);
+        next_reply.queued = true;
+        next_reply.position = queue.position(joins->number);
+        next_reply.details = holder_of(queue, next_->needs_holder);
         state_->watch_before(next_->key, place + '/' + queue.before(joins->number).name,
                              [this, self = shared_from_this()](const reply& got) {
                                  if (got.error == no_node)
@@ -232,10 +232,10 @@ private:
 } // namespace
 
 std::shared_ptr<operation_of_name> make_release(const std::shared_ptr<store_state>& state,
-                                                const release_request& asked,
+                                                const release_request& request,
                                                 store::release_handler handler)
 {
-    return std::make_shared<release_operation>(state, asked, std::move(handler));
+    return std::make_shared<release_operation>(state, request, std::move(handler));
 }
 
 } // namespace leasehold::zookeeper_store

@@ -106,10 +106,10 @@ private:
 [[nodiscard]] details_ptr holder_of(const queue_view& queue, bool wanted);
 
 [[nodiscard]] std::shared_ptr<operation_of_name> make_acquire(
-    const std::shared_ptr<store_state>& state, const acquire_request& asked,
+    const std::shared_ptr<store_state>& state, const acquire_request& request,
     store::acquire_handler handler);
 [[nodiscard]] std::shared_ptr<operation_of_name> make_release(
-    const std::shared_ptr<store_state>& state, const release_request& asked,
+    const std::shared_ptr<store_state>& state, const release_request& request,
     store::release_handler handler);
 
 } // namespace leasehold::zookeeper_store
