@@ -97,9 +97,9 @@ public:
 
     void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
-        acquire_request asked = request;
-        asked.name = key_of(request.name);
-        keys_->async_acquire(asked, with_names<acquire_reply>(prefix_, std::move(handler)));
+        acquire_request mapped = request;
+        mapped.name = key_of(request.name);
+        keys_->async_acquire(mapped, with_names<acquire_reply>(prefix_, std::move(handler)));
     }
 
     void async_renew(std::span<const renewal> renewals, renew_handler handler) override
@@ -120,15 +120,15 @@ public:
 
     void async_release(const release_request& request, release_handler handler) override
     {
-        release_request asked = request;
-        asked.name = key_of(request.name);
+        release_request mapped = request;
+        mapped.name = key_of(request.name);
         acquire_request next;
         if (request.next != nullptr) {
             next = *request.next;
-            next.name = asked.name;
-            asked.next = &next;
+            next.name = mapped.name;
+            mapped.next = &next;
         }
-        keys_->async_release(asked, with_names<release_reply>(prefix_, std::move(handler)));
+        keys_->async_release(mapped, with_names<release_reply>(prefix_, std::move(handler)));
     }
 
     void async_describe(std::string_view holder, describe_handler handler) override

@@ -378,7 +378,7 @@ std::string found(std::string_view said_hello, std::string_view load,
         BOOST_TEST(!failed);
     }
     const auto result = check.result();
-    return result.code ? result.code.message() + ": " + std::string(result.said) : "ready";
+    return result.code ? result.code.message() + ": " + std::string(result.text) : "ready";
 }
 
 std::string found(std::string_view said_hello, std::string_view load, std::string_view text,

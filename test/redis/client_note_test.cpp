@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_SUITE(client_notes)
 BOOST_AUTO_TEST_CASE(client_note_is_written_with_a_ttl)
 {
     client_note note(full_info);
-    BOOST_TEST((note.said() == full_info));
+    BOOST_TEST((note.info() == full_info));
     note.belongs_to(owner_of_all);
     const std::vector<words> wanted = {{"HSET", key_of_all, "host", "machine", "pid", "4711",
                                         "program", "orders", "since", "1700000", "version",

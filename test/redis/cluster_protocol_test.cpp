@@ -227,7 +227,7 @@ request_ptr asks(const char* owner, const char* entry = "")
 request_ptr leaves(const char* owner, const char* entry = "", const char* next = "")
 {
     const auto one = std::make_shared<request>("lock", owner, entry);
-    one->work = release_work{.asked = {}, .next = {}, .next_owner = next, .handler = {}};
+    one->work = release_work{.request = {}, .next = {}, .next_owner = next, .handler = {}};
     return one;
 }
 

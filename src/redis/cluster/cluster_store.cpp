@@ -40,19 +40,19 @@ public:
         all_->close();
     }
 
-    void async_acquire(const acquire_request& asked, acquire_handler handler) override
+    void async_acquire(const acquire_request& request, acquire_handler handler) override
     {
-        all_->requests().acquire(asked, std::move(handler));
-        all_->introduce(asked.owner, asked.entry, asked.lease);
+        all_->requests().acquire(request, std::move(handler));
+        all_->introduce(request.owner, request.entry, request.lease);
     }
-    void async_renew(std::span<const renewal> asked, renew_handler handler) override
+    void async_renew(std::span<const renewal> renewals, renew_handler handler) override
     {
-        all_->requests().renew(asked, std::move(handler));
+        all_->requests().renew(renewals, std::move(handler));
         all_->introduce({}, {}, {});
     }
-    void async_release(const release_request& asked, release_handler handler) override
+    void async_release(const release_request& request, release_handler handler) override
     {
-        all_->requests().release(asked, std::move(handler));
+        all_->requests().release(request, std::move(handler));
     }
     void async_describe(std::string_view holder, describe_handler handler) override
     {

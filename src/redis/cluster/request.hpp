@@ -21,13 +21,13 @@ namespace leasehold::redis_store::cluster {
 
 struct acquire_work
 {
-    acquire_request asked; ///< Its views refer to the request's texts.
+    acquire_request request; ///< Its views refer to the request's texts.
     store::acquire_handler handler;
 };
 
 struct release_work
 {
-    release_request asked;
+    release_request request;
     acquire_request next;
     std::string next_owner; ///< Empty: no next owner.
     store::release_handler handler;
@@ -46,7 +46,7 @@ struct renewal_round
 
 struct renewal_work
 {
-    renewal asked;
+    renewal request;
     std::shared_ptr<renewal_round> round;
     std::size_t place;
 };
@@ -76,9 +76,10 @@ struct request
     store_partition ask_at = 0; ///< The node to which its slot migrates. 0: none.
     bool asking = false;        ///< It was sent there with ASKING.
     unsigned redirections = 0;
-    clock::time_point give_up{};             ///< It is not sent after this time.
-    clock::time_point not_before{};          ///< It is not sent before this time.
-    std::shared_ptr<const diagnostics> said; ///< The error of the node that did not execute it.
+    clock::time_point give_up{};    ///< It is not sent after this time.
+    clock::time_point not_before{}; ///< It is not sent before this time.
+    std::shared_ptr<const diagnostics>
+        rejection; ///< The error of the node that did not execute it.
     std::list<std::shared_ptr<request>>::iterator place{}; ///< Among the parked requests.
 
     [[nodiscard]] bool is_renewal() const noexcept

@@ -97,7 +97,7 @@ void request_router::check(clock::time_point at)
             each->not_before = {};
         if (each->give_up > at)
             continue;
-        if (each->said)
+        if (each->rejection)
             refuse(each, errc::store_refused);
         else
             refuse(each, std::holds_alternative<acquire_work>(each->work)
@@ -129,48 +129,49 @@ store_partition request_router::target(const request& one) const
     return one.ask_at != 0 ? one.ask_at : map_[one.slot];
 }
 
-void request_router::acquire(const acquire_request& asked, store::acquire_handler handler)
+void request_router::acquire(const acquire_request& request, store::acquire_handler handler)
 {
-    const auto one = std::make_shared<request>(asked.name, asked.owner, asked.entry);
-    acquire_work work{asked, std::move(handler)};
-    work.asked.name = one->name;
-    work.asked.owner = one->owner;
-    work.asked.entry = one->entry;
+    const auto one = std::make_shared<cluster::request>(request.name, request.owner, request.entry);
+    acquire_work work{request, std::move(handler)};
+    work.request.name = one->name;
+    work.request.owner = one->owner;
+    work.request.entry = one->entry;
     one->work = std::move(work);
-    one->give_up = now() + std::max(asked.budget, std::chrono::milliseconds(0));
-    if (asked.entry.empty()) // the owner of a reentrant acquisition may belong to another client
-        grants_.belongs_to(asked.owner);
+    one->give_up = now() + std::max(request.budget, std::chrono::milliseconds(0));
+    if (request.entry.empty()) // the owner of a reentrant acquisition may belong to another client
+        grants_.belongs_to(request.owner);
     submit(one);
 }
 
-void request_router::release(const release_request& asked, store::release_handler handler)
+void request_router::release(const release_request& request, store::release_handler handler)
 {
-    const auto one = std::make_shared<request>(asked.name, asked.owner, asked.entry);
-    release_work work{.asked = asked, .next = {}, .next_owner = {}, .handler = std::move(handler)};
-    work.asked.name = one->name;
-    work.asked.owner = one->owner;
-    work.asked.entry = one->entry;
-    work.asked.next = nullptr;
-    if (asked.next != nullptr) {
-        work.next = *asked.next;
-        work.next_owner = asked.next->owner;
+    const auto one = std::make_shared<cluster::request>(request.name, request.owner, request.entry);
+    release_work work{
+        .request = request, .next = {}, .next_owner = {}, .handler = std::move(handler)};
+    work.request.name = one->name;
+    work.request.owner = one->owner;
+    work.request.entry = one->entry;
+    work.request.next = nullptr;
+    if (request.next != nullptr) {
+        work.next = *request.next;
+        work.next_owner = request.next->owner;
     }
     one->work = std::move(work);
     one->give_up = now() + request_limit;
     // A grant, or its renewal, may be awaiting confirmation at another node than the current one.
     for (const auto& each : map_.nodes())
         if (each->replicas)
-            each->replicas->leaving(asked.owner, asked.entry);
+            each->replicas->leaving(request.owner, request.entry);
     grants_.left(one->slot, one->owner);
     submit(one);
 }
 
-void request_router::renew(std::span<const renewal> asked, store::renew_handler handler)
+void request_router::renew(std::span<const renewal> renewals, store::renew_handler handler)
 {
     const auto round = std::make_shared<renewal_round>();
-    round->results.resize(asked.size(), renewal_result::failed);
-    round->outstanding = asked.size();
-    if (asked.empty()) {
+    round->results.resize(renewals.size(), renewal_result::failed);
+    round->outstanding = renewals.size();
+    if (renewals.empty()) {
         if (poster_)
             poster_->post([done = std::move(handler)]() mutable {
                 std::move(done)(error_code(), renew_reply());
@@ -178,19 +179,19 @@ void request_router::renew(std::span<const renewal> asked, store::renew_handler 
         return;
     }
     if (has(mutant::renewals_share_command)) {
-        const master_node& first = map_.get(map_[slot_of(asked.front().name)]);
+        const master_node& first = map_.get(map_[slot_of(renewals.front().name)]);
         if (first.now == master_node::state::up)
-            return first.way->renew(asked, std::move(handler));
+            return first.way->renew(renewals, std::move(handler));
     }
     std::vector<request_ptr> all;
-    all.reserve(asked.size());
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-        const renewal& each = asked[i];
+    all.reserve(renewals.size());
+    for (std::size_t i = 0; i < renewals.size(); ++i) {
+        const renewal& each = renewals[i];
         const auto one = std::make_shared<request>(each.name, each.owner, each.entry);
         renewal_work work{each, round, i};
-        work.asked.name = one->name;
-        work.asked.owner = one->owner;
-        work.asked.entry = one->entry;
+        work.request.name = one->name;
+        work.request.owner = one->owner;
+        work.request.entry = one->entry;
         one->work = std::move(work);
         one->give_up = now() + std::min(request_limit, each.lease / 4);
         all.push_back(one);
@@ -268,19 +269,19 @@ void request_router::send(const request_ptr& one, master_node& to)
         return std::min(budget, std::chrono::floor<milliseconds>(one->give_up - now()));
     };
     if (auto* const taking = std::get_if<acquire_work>(&one->work)) {
-        acquire_request asked = taking->asked;
-        if (one->redirections > 0 || asked.budget > std::chrono::milliseconds(0))
-            asked.budget = left(asked.budget);
+        acquire_request request = taking->request;
+        if (one->redirections > 0 || request.budget > std::chrono::milliseconds(0))
+            request.budget = left(request.budget);
         auto done = [self, one](error_code code, acquire_reply reply) {
             self->answered(one, code, std::move(reply));
         };
-        if (asked.replica_acks > 0)
-            acquire_confirmed(to.way, to.replicas, asked, std::move(done), asking);
+        if (request.replica_acks > 0)
+            acquire_confirmed(to.way, to.replicas, request, std::move(done), asking);
         else
-            to.way->acquire(asked, std::move(done), asking);
+            to.way->acquire(request, std::move(done), asking);
     }
     else if (auto* const leaving = std::get_if<release_work>(&one->work)) {
-        release_request asked = leaving->asked;
+        release_request request = leaving->request;
         acquire_request next = leaving->next;
         if (!leaving->next_owner.empty()) {
             next.name = one->name;
@@ -289,13 +290,13 @@ void request_router::send(const request_ptr& one, master_node& to)
             const auto spent = request_limit -
                                std::chrono::floor<std::chrono::milliseconds>(one->give_up - now());
             next.budget -= spent;
-            asked.next = &next;
+            request.next = &next;
         }
         // Its acquire may have been sent to this node only now.
         if (to.replicas)
-            to.replicas->leaving(asked.owner, asked.entry);
+            to.replicas->leaving(request.owner, request.entry);
         to.way->release(
-            asked,
+            request,
             [self, one](error_code code, release_reply reply) {
                 self->answered(one, code, std::move(reply));
             },
@@ -305,10 +306,10 @@ void request_router::send(const request_ptr& one, master_node& to)
         auto done = [self, one](error_code code, renew_reply reply) {
             self->answered(one, code, std::move(reply));
         };
-        if (keeping->asked.replica_acks > 0)
-            renew_confirmed(to.way, to.replicas, {&keeping->asked, 1}, std::move(done), asking);
+        if (keeping->request.replica_acks > 0)
+            renew_confirmed(to.way, to.replicas, {&keeping->request, 1}, std::move(done), asking);
         else
-            to.way->renew({&keeping->asked, 1}, std::move(done), asking);
+            to.way->renew({&keeping->request, 1}, std::move(done), asking);
     }
 }
 
@@ -319,10 +320,10 @@ void request_router::answered(const request_ptr& one, error_code code, Reply rep
     --by.under_way;
     if (one->now != request::state::sent)
         return; // the context has ended
-    const redirection said = redirection_in(code, reply.details);
-    if (said.what != redirection::kind::none && open_) {
-        one->said = reply.details;
-        if (redirect(one, by, said))
+    const redirection redirected = redirection_in(code, reply.details);
+    if (redirected.what != redirection::kind::none && open_) {
+        one->rejection = reply.details;
+        if (redirect(one, by, redirected))
             return;
     }
     if constexpr (std::is_same_v<Reply, renew_reply>) {
@@ -342,32 +343,33 @@ void request_router::answered(const request_ptr& one, error_code code, Reply rep
 }
 
 /// Whether it is sent again, now or later.
-bool request_router::redirect(const request_ptr& one, master_node& by, const redirection& said)
+bool request_router::redirect(const request_ptr& one, master_node& by,
+                              const redirection& redirected)
 {
     using kind = redirection::kind;
-    if (said.what == kind::moved)
-        callbacks_.learn(said, by);
-    else if (said.what == kind::down)
+    if (redirected.what == kind::moved)
+        callbacks_.learn(redirected, by);
+    else if (redirected.what == kind::down)
         callbacks_.want_map();
     if (!one->is_renewal() && lanes_.go_carefully(*one))
         return false;
-    if (said.what == kind::try_again && has(mutant::try_again_is_final))
+    if (redirected.what == kind::try_again && has(mutant::try_again_is_final))
         return false;
     if (now() >= one->give_up)
         return false;
     if (auto* const taking = std::get_if<acquire_work>(&one->work);
         taking != nullptr && has(mutant::redirect_not_charged))
-        one->give_up = now() + taking->asked.budget;
+        one->give_up = now() + taking->request.budget;
     ++one->redirections;
-    if (said.what == kind::ask) {
+    if (redirected.what == kind::ask) {
         const address_reading reached(settings_);
-        one->ask_at = map_.at(reached(said.where, by.at)).partition;
+        one->ask_at = map_.at(reached(redirected.where, by.at)).partition;
     }
-    const bool elsewhere = said.what == kind::moved || said.what == kind::ask;
+    const bool elsewhere = redirected.what == kind::moved || redirected.what == kind::ask;
     const bool at_once = elsewhere && one->redirections <= quick_redirections &&
                          target(*one) != by.partition;
     // A slot that no node serves may stay so for longer.
-    const int times = said.what == kind::down ? 5 : 1;
+    const int times = redirected.what == kind::down ? 5 : 1;
     one->not_before = at_once ? clock::time_point{}
                               : now() + times * fsm::pick(random_, clock::duration(shortest_pause),
                                                           clock::duration(longest_pause));
@@ -393,7 +395,7 @@ void request_router::refuse(request_ptr one, error_code code)
 
 void request_router::finish_refused(const request_ptr& one, error_code code)
 {
-    std::shared_ptr<const diagnostics> details = one->said;
+    std::shared_ptr<const diagnostics> details = one->rejection;
     if (!details) {
         const store_partition at = target(*one);
         const auto known = map_.knows(at) ? map_.get(at).trouble : nullptr;

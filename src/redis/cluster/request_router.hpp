@@ -39,7 +39,7 @@ public:
     {
         std::function<void(master_node& which)> open; ///< The node is needed for the first time.
         /// A node reports which node serves a slot.
-        std::function<void(const redirection& said, master_node& by)> learn;
+        std::function<void(const redirection& redirected, master_node& by)> learn;
         std::function<void()> want_map;
         std::function<void()> tidy; ///< A node that serves nothing has answered all requests.
         std::function<std::string(store_partition node)> server_of;
@@ -58,9 +58,9 @@ public:
     /// The context ends, and all requests with it.
     void forget_all() noexcept;
 
-    void acquire(const acquire_request& asked, store::acquire_handler handler);
-    void renew(std::span<const renewal> asked, store::renew_handler handler);
-    void release(const release_request& asked, store::release_handler handler);
+    void acquire(const acquire_request& request, store::acquire_handler handler);
+    void renew(std::span<const renewal> renewals, store::renew_handler handler);
+    void release(const release_request& request, store::release_handler handler);
 
     /// Whether everything that belongs to the name is in its slot.
     [[nodiscard]] bool is_served(std::string_view name) const;
@@ -83,7 +83,8 @@ private:
     void send(const request_ptr& one, master_node& to);
     template <class Reply>
     void answered(const request_ptr& one, error_code code, Reply reply);
-    [[nodiscard]] bool redirect(const request_ptr& one, master_node& by, const redirection& said);
+    [[nodiscard]] bool redirect(const request_ptr& one, master_node& by,
+                                const redirection& redirected);
     void refuse(request_ptr one, error_code code); // a copy: the caller's reference may go
     void finish(const request_ptr& one, error_code code, acquire_reply reply);
     void finish(const request_ptr& one, error_code code, release_reply reply);

@@ -151,7 +151,7 @@ void shard_channels::place(const std::string& channel, channel_state& state)
 {
     state.subscribed = false;
     state.node = callbacks_.node_of(state.slot);
-    state.asked = callbacks_.now();
+    state.sent_at = callbacks_.now();
     if (state.node != 0)
         at(state.node).subscribe(channel);
 }
@@ -191,7 +191,7 @@ void shard_channels::check()
     const auto now = callbacks_.now();
     bool lost = false;
     for (auto& [channel, state] : channels_) {
-        if (state.subscribed || now < state.asked + confirmation_patience)
+        if (state.subscribed || now < state.sent_at + confirmation_patience)
             continue;
         lost = true;
         place(channel, state);
@@ -205,7 +205,7 @@ clock::time_point shard_channels::next_check() const
     auto next = clock::time_point::max();
     for (const auto& [channel, state] : channels_) {
         if (!state.subscribed)
-            next = std::min<clock::time_point>(next, state.asked + confirmation_patience);
+            next = std::min<clock::time_point>(next, state.sent_at + confirmation_patience);
     }
     return next;
 }
@@ -214,7 +214,7 @@ void shard_channels::on_attempt(shard_connection& of, store_partition node)
 {
     for (auto& [channel, state] : channels_) {
         if (state.node == node) {
-            state.asked = callbacks_.now();
+            state.sent_at = callbacks_.now();
             of.subscribe(channel);
         }
     }
@@ -256,7 +256,7 @@ void shard_channels::on_push(shard_connection& of, store_partition node,
         // Not requested: another node serves the slot.
         found->second.subscribed = false;
         found->second.node = 0;
-        found->second.asked = callbacks_.now();
+        found->second.sent_at = callbacks_.now();
         callbacks_.on_lost_slot();
     }
 }
@@ -267,11 +267,11 @@ bool shard_channels::on_refusal(store_partition node, const std::string& text)
     // command behind it.
     if (text.starts_with("NOSUB"))
         return true;
-    const redirection said = read_redirection(text);
-    if (said.what == redirection::kind::none || listener_ == nullptr)
+    const redirection redirected = read_redirection(text);
+    if (redirected.what == redirection::kind::none || listener_ == nullptr)
         return false;
-    if (said.what == redirection::kind::moved)
-        callbacks_.on_moved(node, said);
+    if (redirected.what == redirection::kind::moved)
+        callbacks_.on_moved(node, redirected);
     else
         callbacks_.on_lost_slot();
     return true; // unconfirmed channels are requested again

@@ -44,7 +44,7 @@ public:
 
 private:
     void on_attempt() override;
-    void on_lost(error_code why, std::string_view said) override;
+    void on_lost(error_code why, std::string_view text) override;
     void on_push(const std::vector<std::string>& words) override;
     bool on_refusal(const std::string& text) override;
     void on_silence() noexcept override;
@@ -74,7 +74,7 @@ public:
         std::function<store_partition(slot_number slot)> node_of; ///< 0: no node serves it.
         std::function<redis_config(store_partition node)> settings_of;
         /// The node reports that another one serves the slot.
-        std::function<void(store_partition node, const redirection& said)> on_moved;
+        std::function<void(store_partition node, const redirection& redirected)> on_moved;
         /// The node that now serves the slot of a channel is unknown.
         std::function<void()> on_lost_slot;
         std::function<void()> on_change; ///< `next_check` has changed.
@@ -111,7 +111,7 @@ private:
         slot_number slot;
         store_partition node = 0; ///< The node of the subscription. 0: none yet.
         bool subscribed = false;
-        clock::time_point asked{};
+        clock::time_point sent_at{};
     };
 
     void place(const std::string& channel, channel_state& state);

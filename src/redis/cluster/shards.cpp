@@ -33,31 +33,31 @@ shards::shards(const redis_config& settings, std::shared_ptr<environment> from)
                      }}),
       map_(of_nodes_),
       refresh_(settings_, from_, random_),
-      channels_(from_, {.on_subscribed =
-                            [this](const std::string& channel, store_partition at, bool first) {
-                                const bool of_grants = grants_->is_channel(channel);
-                                if (of_grants || first)
-                                    grants_->on_subscribed(*listener_, channel, at, first);
-                                if (!of_grants)
-                                    wakeup(channel);
-                            },
-                        .on_message =
-                            [this](const std::string& channel, const std::string& text) {
-                                if (grants_->is_channel(channel))
-                                    grant_channels::on_message(*listener_, text);
-                                else
-                                    wakeup(channel);
-                            },
-                        .node_of = [this](slot_number slot) { return map_[slot]; },
-                        .settings_of =
-                            [this](store_partition partition) {
-                                return settings_of(map_.get(partition).at);
-                            },
-                        .on_moved = [this](store_partition by,
-                                           const redirection& said) { learn(said, map_.get(by)); },
-                        .on_lost_slot = [this] { want_map(); },
-                        .on_change = [this] { set_timer(); },
-                        .now = [this] { return now(); }}),
+      channels_(
+          from_,
+          {.on_subscribed =
+               [this](const std::string& channel, store_partition at, bool first) {
+                   const bool of_grants = grants_->is_channel(channel);
+                   if (of_grants || first)
+                       grants_->on_subscribed(*listener_, channel, at, first);
+                   if (!of_grants)
+                       wakeup(channel);
+               },
+           .on_message =
+               [this](const std::string& channel, const std::string& text) {
+                   if (grants_->is_channel(channel))
+                       grant_channels::on_message(*listener_, text);
+                   else
+                       wakeup(channel);
+               },
+           .node_of = [this](slot_number slot) { return map_[slot]; },
+           .settings_of =
+               [this](store_partition partition) { return settings_of(map_.get(partition).at); },
+           .on_moved = [this](store_partition by,
+                              const redirection& redirected) { learn(redirected, map_.get(by)); },
+           .on_lost_slot = [this] { want_map(); },
+           .on_change = [this] { set_timer(); },
+           .now = [this] { return now(); }}),
       grants_(std::make_shared<grant_channels>(channels_, settings_.prefix)),
       watched_(settings.layout == redis_config::key_layout::native
                    ? nullptr
@@ -65,7 +65,8 @@ shards::shards(const redis_config& settings, std::shared_ptr<environment> from)
       note_(client_note::make(settings_, *from_)),
       router_(settings_, map_, *time_, random_, *grants_,
               {.open = [this](master_node& which) { open_node(which); },
-               .learn = [this](const redirection& said, master_node& by) { learn(said, by); },
+               .learn = [this](const redirection& redirected,
+                               master_node& by) { learn(redirected, by); },
                .want_map = [this] { want_map(); },
                .tidy = [this] { tidy(); },
                .server_of = [this](store_partition node) { return server_of(node); },
@@ -305,27 +306,27 @@ void shards::ask_map()
                               self->apply(found);
                       },
                   .failed =
-                      [weak = weak_from_this()](error_code why, const std::string& said) {
+                      [weak = weak_from_this()](error_code why, const std::string& text) {
                           if (const auto self = weak.lock())
-                              self->on_no_map(why, said);
+                              self->on_no_map(why, text);
                       }});
 }
 
-void shards::on_no_map(error_code why, const std::string& said)
+void shards::on_no_map(error_code why, const std::string& text)
 {
     refresh_.failed();
     if (listener_ == nullptr)
         return;
-    if (!refresh_.known() && (no_map_reason_ != why || no_map_words_ != said)) {
+    if (!refresh_.known() && (no_map_reason_ != why || no_map_words_ != text)) {
         no_map_reason_ = why;
-        no_map_words_ = said;
-        if (!said.empty()) {
+        no_map_words_ = text;
+        if (!text.empty()) {
             diagnostics details;
             details.server = server_of(0);
             if (why == errc::store_unavailable)
-                details.connection_error = said;
+                details.connection_error = text;
             else
-                details.server_message = said;
+                details.server_message = text;
             listener_->on_error(0, why, details);
         }
         if (listener_ != nullptr)
@@ -367,12 +368,12 @@ void shards::apply(const topology& found)
 }
 
 /// A node reports which node serves a slot.
-void shards::learn(const redirection& said, master_node& by)
+void shards::learn(const redirection& redirected, master_node& by)
 {
     const address_reading reached(settings_);
-    master_node& there = map_.at(reached(said.where, by.at));
-    const master_node& before = map_.get(map_[said.slot]);
-    if (map_.move(said.slot, there)) {
+    master_node& there = map_.at(reached(redirected.where, by.at));
+    const master_node& before = map_.get(map_[redirected.slot]);
+    if (map_.move(redirected.slot, there)) {
         // Waiters at an unreachable node are notified of this one, too.
         if (!before.announced && !has(mutant::new_node_not_notified))
             there.announced = false;

@@ -55,7 +55,7 @@ public:
     /// is due and the node is connected.
     void introduce(std::string_view owner, std::string_view entry, std::chrono::milliseconds lease);
     void describe(std::string_view holder, store::describe_handler handler);
-    [[nodiscard]] client_info own_info() const { return note_ ? note_->said() : client_info(); }
+    [[nodiscard]] client_info own_info() const { return note_ ? note_->info() : client_info(); }
 
     void watch(std::string_view name);
     void unwatch(std::string_view name);
@@ -81,8 +81,8 @@ private:
     void want_map(const std::optional<redis_config::address>& from = std::nullopt);
     void ask_map();
     void apply(const topology& found);
-    void on_no_map(error_code why, const std::string& said);
-    void learn(const redirection& said, master_node& by);
+    void on_no_map(error_code why, const std::string& text);
+    void learn(const redirection& redirected, master_node& by);
 
     void set_timer();
     void on_time();

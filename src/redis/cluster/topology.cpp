@@ -17,12 +17,12 @@ std::string_view host_in(std::string_view text) noexcept
 }
 
 std::optional<redis_config::address> read_address(std::string_view host, std::int64_t port,
-                                                  const redis_config::address& asked,
+                                                  const redis_config::address& from,
                                                   const address_reading& reached)
 {
     if (port <= 0 || port > 65535)
         return std::nullopt;
-    return reached({std::string(host_in(host)), static_cast<std::uint16_t>(port)}, asked);
+    return reached({std::string(host_in(host)), static_cast<std::uint16_t>(port)}, from);
 }
 
 std::size_t place_of(std::vector<redis_config::address>& all, const redis_config::address& one)
@@ -50,7 +50,7 @@ std::optional<topology> of_use(topology read)
 }
 
 std::optional<redis_config::address> address_of(const value& node,
-                                                const redis_config::address& asked,
+                                                const redis_config::address& from,
                                                 const address_reading& reached)
 {
     const auto number_of = [&](std::string_view key) -> std::int64_t {
@@ -69,21 +69,21 @@ std::optional<redis_config::address> address_of(const value& node,
     std::int64_t port = reached.tls() ? number_of("tls-port") : 0;
     if (port <= 0)
         port = number_of("port");
-    return read_address(host, port, asked, reached);
+    return read_address(host, port, from, reached);
 }
 
 } // namespace
 
-redis_config::address address_reading::operator()(const redis_config::address& said,
-                                                  const redis_config::address& asked) const
+redis_config::address address_reading::operator()(const redis_config::address& announced,
+                                                  const redis_config::address& from) const
 {
-    redis_config::address result = said;
+    redis_config::address result = announced;
     if (result.host.empty())
-        result.host = asked.host;
+        result.host = from.host;
     return redis_store::reached_address(*settings_, std::move(result));
 }
 
-std::optional<topology> read_shards(const reply_tree& answer, const redis_config::address& asked,
+std::optional<topology> read_shards(const reply_tree& answer, const redis_config::address& from,
                                     const address_reading& reached)
 {
     topology result;
@@ -92,7 +92,7 @@ std::optional<topology> read_shards(const reply_tree& answer, const redis_config
         std::optional<redis_config::address> master;
         bool serves = false;
         for (const value& node : shard.items_of("nodes")) {
-            const auto at = address_of(node, asked, reached);
+            const auto at = address_of(node, from, reached);
             if (!at)
                 continue;
             const bool online = node.text_of("health") == "online";
@@ -111,7 +111,7 @@ std::optional<topology> read_shards(const reply_tree& answer, const redis_config
     return of_use(std::move(result));
 }
 
-std::optional<topology> read_slots(const reply_tree& answer, const redis_config::address& asked,
+std::optional<topology> read_slots(const reply_tree& answer, const redis_config::address& from,
                                    const address_reading& reached)
 {
     topology result;
@@ -121,7 +121,7 @@ std::optional<topology> read_slots(const reply_tree& answer, const redis_config:
             const std::vector<value> node = parts[i].items();
             if (node.size() < 2)
                 continue;
-            const auto at = read_address(node[0].text(), node[1].number(), asked, reached);
+            const auto at = read_address(node[0].text(), node[1].number(), from, reached);
             if (!at)
                 continue;
             if (i == 2)

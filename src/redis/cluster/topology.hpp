@@ -39,9 +39,9 @@ public:
     /// @param settings Of the cluster.
     explicit address_reading(const redis_config& settings) : settings_(&settings) {}
 
-    /// @param said An empty host means the host of `asked`.
-    [[nodiscard]] redis_config::address operator()(const redis_config::address& said,
-                                                   const redis_config::address& asked) const;
+    /// @param announced An empty host means the host of `from`.
+    [[nodiscard]] redis_config::address operator()(const redis_config::address& announced,
+                                                   const redis_config::address& from) const;
 
     [[nodiscard]] bool tls() const noexcept { return settings_->tls; }
 
@@ -51,11 +51,11 @@ private:
 
 /// Reads the reply to CLUSTER SHARDS. Nothing if it names no node for any slot.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::optional<topology> read_shards(
-    const reply_tree& answer, const redis_config::address& asked, const address_reading& reached);
+    const reply_tree& answer, const redis_config::address& from, const address_reading& reached);
 
 /// As above, CLUSTER SLOTS, which servers before 7.0 know.
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT std::optional<topology> read_slots(
-    const reply_tree& answer, const redis_config::address& asked, const address_reading& reached);
+    const reply_tree& answer, const redis_config::address& from, const address_reading& reached);
 
 } // namespace leasehold::redis_store::cluster
 

@@ -71,11 +71,11 @@ void topology_question::ask_next()
             return found(*std::exchange(outdated_, std::nullopt));
         const auto done = std::move(callbacks_.failed);
         close();
-        if (said_.empty()) {
+        if (text_.empty()) {
             for (const std::string& each : unreached_)
-                said_.append(said_.empty() ? "" : "; ").append(each);
+                text_.append(text_.empty() ? "" : "; ").append(each);
         }
-        return done(why_, said_);
+        return done(why_, text_);
     }
     redis_config where = settings_;
     where.addresses = {nodes_[next_++]};
@@ -87,16 +87,16 @@ void topology_question::ask_next()
 
 void topology_question::on_attempt()
 {
-    ask("INFO", [this](const reply_tree& said) { on_state(said); });
+    ask("INFO", [this](const reply_tree& answer) { on_state(answer); });
 }
 
 void topology_question::ask(const char* what, std::function<void(const reply_tree&)> read)
 {
-    const auto asked = std::make_shared<boost::redis::request>(
+    const auto request = std::make_shared<boost::redis::request>(
         boost::redis::request::config{.cancel_on_connection_lost = true,
                                       .cancel_if_unresponded = true,
                                       .hello_with_priority = false});
-    asked->push("CLUSTER", what);
+    request->push("CLUSTER", what);
     const auto answer = std::make_shared<reply_tree>();
     using boost::redis::any_adapter;
     any_adapter adapter(
@@ -105,8 +105,8 @@ void topology_question::ask(const char* what, std::function<void(const reply_tre
             if (event == any_adapter::parse_event::node)
                 answer->record(node);
         }));
-    connection_->send(*asked, std::move(adapter),
-                      [weak = weak_from_this(), over = connection_.get(), asked, answer,
+    connection_->send(*request, std::move(adapter),
+                      [weak = weak_from_this(), over = connection_.get(), request, answer,
                        read = std::move(read)](error_code failed) {
                           const auto self = weak.lock();
                           if (self && !failed && self->connection_.get() == over)
@@ -115,19 +115,19 @@ void topology_question::ask(const char* what, std::function<void(const reply_tre
 }
 
 /// A node that does not reach the others serves no requests, and its map may be outdated.
-void topology_question::on_state(const reply_tree& said)
+void topology_question::on_state(const reply_tree& answer)
 {
-    if (said.error().empty() &&
-        said.root().text().find("cluster_state:fail") != std::string_view::npos)
+    if (answer.error().empty() &&
+        answer.root().text().find("cluster_state:fail") != std::string_view::npos)
         return give_up(errc::store_refused, "CLUSTERDOWN the node reports cluster_state:fail");
-    epoch_ = number_after("cluster_current_epoch:", said.root().text());
+    epoch_ = number_after("cluster_current_epoch:", answer.root().text());
     ask_map(true);
 }
 
 void topology_question::ask_map(bool shards)
 {
     ask(shards ? "SHARDS" : "SLOTS",
-        [this, shards](const reply_tree& said) { on_answer(shards, said); });
+        [this, shards](const reply_tree& answer) { on_answer(shards, answer); });
 }
 
 void topology_question::on_answer(bool shards, const reply_tree& answer)
@@ -142,9 +142,9 @@ void topology_question::on_answer(bool shards, const reply_tree& answer)
                            ? errc::not_supported
                            : classify(answer.error()),
                        answer.error());
-    const redis_config::address& asked = nodes_[next_ - 1];
+    const redis_config::address& node = nodes_[next_ - 1];
     const address_reading reached(settings_);
-    auto map = shards ? read_shards(answer, asked, reached) : read_slots(answer, asked, reached);
+    auto map = shards ? read_shards(answer, node, reached) : read_slots(answer, node, reached);
     if (!map) // it has not met the others yet, or has been removed
         return give_up(errc::store_refused, "the node knows no server of any slot");
     map->epoch = epoch_;
@@ -163,24 +163,24 @@ void topology_question::found(topology map)
     done(map);
 }
 
-void topology_question::on_lost(error_code why, std::string_view said)
+void topology_question::on_lost(error_code why, std::string_view text)
 {
-    give_up(why, said);
+    give_up(why, text);
 }
 
-void topology_question::give_up(error_code why, std::string_view said)
+void topology_question::give_up(error_code why, std::string_view text)
 {
     if (!callbacks_.failed)
         return;
     const auto self = shared_from_this();
     // A server's reply is more useful than the report that another is unreachable.
     const bool refused = why == condition::bad_request || why == errc::store_refused;
-    if (refused && (!said.empty() || said_.empty())) {
+    if (refused && (!text.empty() || text_.empty())) {
         why_ = why;
-        said_ = said;
+        text_ = text;
     }
-    else if (!refused && !said.empty()) {
-        unreached_.insert(name_of(nodes_[next_ - 1]).append(": ").append(said));
+    else if (!refused && !text.empty()) {
+        unreached_.insert(name_of(nodes_[next_ - 1]).append(": ").append(text));
     }
     if (const auto last = std::exchange(connection_, nullptr))
         last->close();

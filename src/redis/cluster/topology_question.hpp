@@ -31,9 +31,9 @@ public:
     struct listener
     {
         std::function<void(const topology& found)> found;
-        /// No node has answered. `said`: the error of a server, or the reason why no node can be
+        /// No node has answered. `text`: the error of a server, or the reason why no node can be
         /// reached.
-        std::function<void(error_code why, const std::string& said)> failed;
+        std::function<void(error_code why, const std::string& text)> failed;
     };
 
     /// @param nodes Not empty.
@@ -49,19 +49,17 @@ public:
     void drop() noexcept;
 
 private:
-    struct asked_node;
-
     void on_attempt() override;
-    void on_lost(error_code why, std::string_view said) override;
+    void on_lost(error_code why, std::string_view text) override;
 
     void ask_next();
     /// Sends CLUSTER `what`.
     void ask(const char* what, std::function<void(const reply_tree&)> read);
-    void on_state(const reply_tree& said);
+    void on_state(const reply_tree& answer);
     void ask_map(bool shards);
     void on_answer(bool shards, const reply_tree& answer);
     void found(topology map);
-    void give_up(error_code why, std::string_view said);
+    void give_up(error_code why, std::string_view text);
 
     const redis_config settings_;
     const std::shared_ptr<environment> from_;
@@ -72,7 +70,7 @@ private:
     std::optional<topology> outdated_;
     listener callbacks_;
     error_code why_;
-    std::string said_;
+    std::string text_;
     std::set<std::string> unreached_; ///< The nodes, each with the reason.
     asio::any_io_executor strand_;
     const std::unique_ptr<detail::time_source> time_;

@@ -85,14 +85,14 @@ void topology_refresh::failed()
 
 void topology_refresh::close() noexcept
 {
-    if (const auto asked = std::exchange(question_, nullptr))
-        asked->close();
+    if (const auto question = std::exchange(question_, nullptr))
+        question->close();
 }
 
 void topology_refresh::drop() noexcept
 {
-    if (const auto asked = std::exchange(question_, nullptr))
-        asked->drop();
+    if (const auto question = std::exchange(question_, nullptr))
+        question->drop();
 }
 
 } // namespace leasehold::redis_store::cluster

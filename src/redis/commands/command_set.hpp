@@ -58,7 +58,7 @@ using answers = std::span<const reply>;
 
 /// The meaning of the answers to a call. With an error, the reply has no meaning.
 template <class Reply>
-struct said
+struct parsed
 {
     error_code code;
     Reply reply;
@@ -113,39 +113,39 @@ public:
     // These append one call to `to`.
     /// @param latest The server's time until which the lock may be granted, in microseconds; 0: no
     ///               limit.
-    virtual call acquire(const acquire_request& asked, std::int64_t latest,
+    virtual call acquire(const acquire_request& request, std::int64_t latest,
                          boost::redis::request& to) = 0;
-    virtual call renew(std::span<const renewal> asked, boost::redis::request& to) = 0;
+    virtual call renew(std::span<const renewal> renewals, boost::redis::request& to) = 0;
     /// @param latest The same for the owner of `next`.
-    virtual call release(const release_request& asked, std::int64_t latest,
+    virtual call release(const release_request& request, std::int64_t latest,
                          boost::redis::request& to) = 0;
 
     /// Whether one script may execute the release together with others.
-    [[nodiscard]] virtual bool groups(const release_request& asked) const
+    [[nodiscard]] virtual bool groups(const release_request& request) const
     {
-        static_cast<void>(asked);
+        static_cast<void>(request);
         return false;
     }
     /// Writes that script. Its answer has a number for each release: 1 freed, 0 nothing was done,
     /// and `slow_release` must follow.
-    virtual call release_all(const release_group& asked, boost::redis::request& to)
+    virtual call release_all(const release_group& group, boost::redis::request& to)
     {
-        static_cast<void>(asked);
+        static_cast<void>(group);
         static_cast<void>(to);
         return {};
     }
     /// Writes the slow path of such a release.
-    virtual call slow_release(const release_request& asked, boost::redis::request& to)
+    virtual call slow_release(const release_request& request, boost::redis::request& to)
     {
-        static_cast<void>(asked);
+        static_cast<void>(request);
         static_cast<void>(to);
         return {};
     }
 
     /// The number of fences to draw after that acquire; 0: the acquire draws them itself.
-    [[nodiscard]] virtual std::uint32_t draws(const acquire_request& asked) const
+    [[nodiscard]] virtual std::uint32_t draws(const acquire_request& request) const
     {
-        static_cast<void>(asked);
+        static_cast<void>(request);
         return 0;
     }
     /// Draws the fences of several acquires with one command.
@@ -175,11 +175,11 @@ public:
     }
 
     // These read answers of which the first is not an error.
-    [[nodiscard]] virtual said<acquire_reply> acquired(const call& made, answers replies) = 0;
+    [[nodiscard]] virtual parsed<acquire_reply> acquired(const call& made, answers replies) = 0;
     /// Sets each of `results`. Returns an error if the answer has no results.
     [[nodiscard]] virtual error_code renewed(answers replies,
                                              std::span<renewal_result> results) const = 0;
-    [[nodiscard]] virtual said<release_reply> released(const call& made, answers replies) = 0;
+    [[nodiscard]] virtual parsed<release_reply> released(const call& made, answers replies) = 0;
 };
 
 } // namespace leasehold::redis_store

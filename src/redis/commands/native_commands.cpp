@@ -49,32 +49,32 @@ store_traits native_commands::traits() const noexcept
             .dead_holder_grace = fences_.slots == nullptr};
 }
 
-call native_commands::acquire(const acquire_request& asked, std::int64_t latest,
+call native_commands::acquire(const acquire_request& request, std::int64_t latest,
                               boost::redis::request& to)
 {
-    return may_be_brief(asked) ? acquire_short(asked, to) : queue_.acquire(asked, latest, to);
+    return may_be_brief(request) ? acquire_short(request, to) : queue_.acquire(request, latest, to);
 }
 
 /// Whether the fast path can serve the request.
-bool native_commands::may_be_brief(const acquire_request& asked) const
+bool native_commands::may_be_brief(const acquire_request& request) const
 {
     // Only the slow path compares the counter with the clock, and writes the record that
     // `dead_holder_grace` needs.
-    return asked.entry.empty() && !asked.again && asked.dead_holder_grace.count() == 0 &&
-           !fences_.doubtful() && !contended_.contains(contended_names::key_of(asked.name));
+    return request.entry.empty() && !request.again && request.dead_holder_grace.count() == 0 &&
+           !fences_.doubtful() && !contended_.contains(contended_names::key_of(request.name));
 }
 
-std::uint32_t native_commands::draws(const acquire_request& asked) const
+std::uint32_t native_commands::draws(const acquire_request& request) const
 {
-    return may_be_brief(asked) && !has(mutant::fence_before_lock) ? short_block(asked) : 0;
+    return may_be_brief(request) && !has(mutant::fence_before_lock) ? short_block(request) : 0;
 }
 
 /// A client that finds the counter lost begins at the server's clock, which must be above all
 /// earlier fences. INCRBY does not compare the counter with the clock. So it draws more than one
 /// fence only if the counter is known to stay behind the clock.
-std::uint32_t native_commands::short_block(const acquire_request& asked) const noexcept
+std::uint32_t native_commands::short_block(const acquire_request& request) const noexcept
 {
-    const std::uint32_t most = std::min(asked.fences, most_short);
+    const std::uint32_t most = std::min(request.fences, most_short);
     const std::uint64_t clock = fences_a_microsecond * static_cast<std::uint64_t>(server_us_);
     return std::max(fences_.floor, drawn_) + most <= clock ? most : 1;
 }
@@ -84,46 +84,46 @@ void native_commands::draw(std::uint64_t fences, boost::redis::request& to)
     push_command(to, "INCRBY", keys_.fence(), fences);
 }
 
-call native_commands::acquire_short(const acquire_request& asked, boost::redis::request& to)
+call native_commands::acquire_short(const acquire_request& request, boost::redis::request& to)
 {
-    native::value_of(asked.owner, value_);
-    const std::uint32_t fences = short_block(asked);
+    native::value_of(request.owner, value_);
+    const std::uint32_t fences = short_block(request);
     drawn_ = std::max(fences_.floor, drawn_) + fences;
     const bool swapped = has(mutant::fence_before_lock);
     if (swapped)
         draw(fences, to);
     if (set_gets_)
-        push_command(to, "SET", asked.name, value_, "NX", "PX", asked.lease.count(), "GET");
+        push_command(to, "SET", request.name, value_, "NX", "PX", request.lease.count(), "GET");
     else
-        push_command(to, "SET", asked.name, value_, "NX", "PX", asked.lease.count());
+        push_command(to, "SET", request.name, value_, "NX", "PX", request.lease.count());
     constexpr answer_form text = answer_form::text;
     constexpr answer_form number = answer_form::number;
     return {.commands = swapped ? std::size_t(2) : 1,
             .forms = {swapped ? number : text, text},
             .fences = fences,
             .draws = !swapped,
-            .floor = std::max(fences_.floor, asked.fence_floor),
-            .name = contended_names::key_of(asked.name),
+            .floor = std::max(fences_.floor, request.fence_floor),
+            .name = contended_names::key_of(request.name),
             .fast_path = true,
             .gets = set_gets_,
-            .needs_holder = asked.needs_holder};
+            .needs_holder = request.needs_holder};
 }
 
-call native_commands::release(const release_request& asked, std::int64_t latest,
+call native_commands::release(const release_request& request, std::int64_t latest,
                               boost::redis::request& to)
 {
-    if (!is_plain(asked))
-        return queue_.release(asked, latest, to);
-    native::value_of(asked.owner, asked.dead_holder_grace, value_);
+    if (!is_plain(request))
+        return queue_.release(request, latest, to);
+    native::value_of(request.owner, request.dead_holder_grace, value_);
     using removal = native_handshake::removal;
     call made{.forms = {answer_form::number},
-              .name = contended_names::key_of(asked.name),
+              .name = contended_names::key_of(request.name),
               .fast_path = true};
     switch (handshake_.known_removal) {
-    case removal::delifeq: push_command(to, "DELIFEQ", asked.name, value_); break;
-    case removal::delex: push_command(to, "DELEX", asked.name, "IFEQ", value_); break;
+    case removal::delifeq: push_command(to, "DELIFEQ", request.name, value_); break;
+    case removal::delex: push_command(to, "DELEX", request.name, "IFEQ", value_); break;
     case removal::script:
-        push_command(to, "EVALSHA", scripts_.release.sha, 1, asked.name, value_);
+        push_command(to, "EVALSHA", scripts_.release.sha, 1, request.name, value_);
         made.called = &scripts_.release;
         break;
     }
@@ -131,57 +131,57 @@ call native_commands::release(const release_request& asked, std::int64_t latest,
 }
 
 /// Whether the fast path can serve the request.
-bool native_commands::is_plain(const release_request& asked) const
+bool native_commands::is_plain(const release_request& request) const
 {
-    return asked.next == nullptr && asked.entry.empty() && asked.external_time.count() == 0 &&
-           !contended_.contains(contended_names::key_of(asked.name));
+    return request.next == nullptr && request.entry.empty() && request.external_time.count() == 0 &&
+           !contended_.contains(contended_names::key_of(request.name));
 }
 
 // A command that deletes a key under a condition costs no more than a share of the script. A node
 // of a cluster serves the keys of a migrating slot one by one only.
-bool native_commands::groups(const release_request& asked) const
+bool native_commands::groups(const release_request& request) const
 {
     return handshake_.known_removal == native_handshake::removal::script && !fences_.slots &&
-           is_plain(asked);
+           is_plain(request);
 }
 
-call native_commands::release_all(const release_group& asked, boost::redis::request& to)
+call native_commands::release_all(const release_group& group, boost::redis::request& to)
 {
     words_.clear();
     words_.add(scripts_.release_all.sha);
-    words_.add(static_cast<std::int64_t>(asked.size()));
-    for (std::size_t i = 0; i < asked.size(); ++i)
-        words_.add(asked.request(i).name);
-    for (std::size_t i = 0; i < asked.size(); ++i)
-        words_.write([&, each = asked.request(i)](std::string& text) {
+    words_.add(static_cast<std::int64_t>(group.size()));
+    for (std::size_t i = 0; i < group.size(); ++i)
+        words_.add(group.request(i).name);
+    for (std::size_t i = 0; i < group.size(); ++i)
+        words_.write([&, each = group.request(i)](std::string& text) {
             native::value_of(each.owner, each.dead_holder_grace, value_);
             text += value_;
         });
     words_.push("EVALSHA", to);
-    return {.called = &scripts_.release_all, .expects = asked.size()};
+    return {.called = &scripts_.release_all, .expects = group.size()};
 }
 
-call native_commands::renew(std::span<const renewal> asked, boost::redis::request& to)
+call native_commands::renew(std::span<const renewal> renewals, boost::redis::request& to)
 {
     // Entries of reentrant acquisitions have a key of their own.
-    const bool reentered = std::any_of(asked.begin(), asked.end(),
+    const bool reentered = std::any_of(renewals.begin(), renewals.end(),
                                        [](const renewal& each) { return !each.entry.empty(); });
-    return reentered ? queue_.renew(asked, to) : renew_briefly(asked, to);
+    return reentered ? queue_.renew(renewals, to) : renew_briefly(renewals, to);
 }
 
-call native_commands::renew_briefly(std::span<const renewal> asked, boost::redis::request& to)
+call native_commands::renew_briefly(std::span<const renewal> renewals, boost::redis::request& to)
 {
     words_.clear();
     words_.add(scripts_.renew_brief.sha);
-    words_.add(static_cast<std::int64_t>(asked.size()));
-    for (const renewal& each : asked)
+    words_.add(static_cast<std::int64_t>(renewals.size()));
+    for (const renewal& each : renewals)
         words_.add(each.name);
-    for (const renewal& each : asked) {
+    for (const renewal& each : renewals) {
         words_.write([&](std::string& text) { native::append_value_of(each.owner, text); });
         words_.add(each.lease.count());
     }
     words_.push("EVALSHA", to);
-    return {.called = &scripts_.renew_brief, .expects = asked.size(), .fast_path = true};
+    return {.called = &scripts_.renew_brief, .expects = renewals.size(), .fast_path = true};
 }
 
 bool native_commands::goes_on(const call& made, answers replies)
@@ -229,15 +229,15 @@ call native_commands::go_on(const call& made, answers replies,
     return next;
 }
 
-said<acquire_reply> native_commands::acquired(const call& made, answers replies)
+parsed<acquire_reply> native_commands::acquired(const call& made, answers replies)
 {
     return made.fast_path ? acquired_short(made, replies) : queue_.acquired(made, replies.front());
 }
 
-said<acquire_reply> native_commands::acquired_short(const call& made, answers replies)
+parsed<acquire_reply> native_commands::acquired_short(const call& made, answers replies)
 {
     using outcome = acquire_reply::outcome;
-    said<acquire_reply> result;
+    parsed<acquire_reply> result;
     const reply& set = answer_to_set(replies);
     const reply& drawn = answer_to_draw(replies);
     if (is_set(made, replies)) {
@@ -265,12 +265,12 @@ error_code native_commands::renewed(answers replies, std::span<renewal_result> r
     return read_renewals(replies.front(), results);
 }
 
-said<release_reply> native_commands::released(const call& made, answers replies)
+parsed<release_reply> native_commands::released(const call& made, answers replies)
 {
     if (!made.fast_path)
         return queue_.released(made, replies.front());
     const reply& answer = replies.front();
-    said<release_reply> result;
+    parsed<release_reply> result;
     if (!is_count(answer))
         result.code = errc::outcome_unknown;
     else if (answer.numbers[0] == 0) // nothing was done; the slow path could not be sent

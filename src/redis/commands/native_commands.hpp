@@ -66,39 +66,39 @@ public:
 
     [[nodiscard]] bool settled() const noexcept override { return handshake_.settled(); }
 
-    call acquire(const acquire_request& asked, std::int64_t latest,
+    call acquire(const acquire_request& request, std::int64_t latest,
                  boost::redis::request& to) override;
-    call renew(std::span<const renewal> asked, boost::redis::request& to) override;
-    call release(const release_request& asked, std::int64_t latest,
+    call renew(std::span<const renewal> renewals, boost::redis::request& to) override;
+    call release(const release_request& request, std::int64_t latest,
                  boost::redis::request& to) override;
-    [[nodiscard]] bool groups(const release_request& asked) const override;
-    call release_all(const release_group& asked, boost::redis::request& to) override;
-    call slow_release(const release_request& asked, boost::redis::request& to) override
+    [[nodiscard]] bool groups(const release_request& request) const override;
+    call release_all(const release_group& group, boost::redis::request& to) override;
+    call slow_release(const release_request& request, boost::redis::request& to) override
     {
-        return queue_.release(asked, 0, to);
+        return queue_.release(request, 0, to);
     }
 
     void it_is(std::int64_t server_us) noexcept override { server_us_ = server_us; }
-    [[nodiscard]] std::uint32_t draws(const acquire_request& asked) const override;
+    [[nodiscard]] std::uint32_t draws(const acquire_request& request) const override;
     void draw(std::uint64_t fences, boost::redis::request& to) override;
 
     [[nodiscard]] bool goes_on(const call& made, answers replies) override;
     call go_on(const call& made, answers replies, std::span<const std::string_view> written,
                boost::redis::request& to) override;
 
-    [[nodiscard]] said<acquire_reply> acquired(const call& made, answers replies) override;
+    [[nodiscard]] parsed<acquire_reply> acquired(const call& made, answers replies) override;
     [[nodiscard]] error_code renewed(answers replies,
                                      std::span<renewal_result> results) const override;
-    [[nodiscard]] said<release_reply> released(const call& made, answers replies) override;
+    [[nodiscard]] parsed<release_reply> released(const call& made, answers replies) override;
 
 private:
-    call renew_briefly(std::span<const renewal> asked, boost::redis::request& to);
-    [[nodiscard]] bool may_be_brief(const acquire_request& asked) const;
-    [[nodiscard]] bool is_plain(const release_request& asked) const;
-    call acquire_short(const acquire_request& asked, boost::redis::request& to);
-    [[nodiscard]] said<acquire_reply> acquired_short(const call& made, answers replies);
+    call renew_briefly(std::span<const renewal> renewals, boost::redis::request& to);
+    [[nodiscard]] bool may_be_brief(const acquire_request& request) const;
+    [[nodiscard]] bool is_plain(const release_request& request) const;
+    call acquire_short(const acquire_request& request, boost::redis::request& to);
+    [[nodiscard]] parsed<acquire_reply> acquired_short(const call& made, answers replies);
     [[nodiscard]] static bool is_set(const call& made, answers replies);
-    [[nodiscard]] std::uint32_t short_block(const acquire_request& asked) const noexcept;
+    [[nodiscard]] std::uint32_t short_block(const acquire_request& request) const noexcept;
     [[nodiscard]] static bool has_block(const call& made, const reply& drawn);
 
     const native_scripts& scripts_ = of_native();

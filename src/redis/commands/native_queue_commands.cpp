@@ -52,102 +52,102 @@ bool native_queue_commands::is_subscribed(slot_number slot) const noexcept
 }
 
 // A client without a subscription finds its grant only by the next poll, so it needs more time.
-std::chrono::milliseconds native_queue_commands::claim(const acquire_request& asked,
+std::chrono::milliseconds native_queue_commands::claim(const acquire_request& request,
                                                        slot_number slot) const noexcept
 {
-    return is_subscribed(slot) ? asked.claim : 3 * asked.claim;
+    return is_subscribed(slot) ? request.claim : 3 * request.claim;
 }
 
-call native_queue_commands::acquire(const acquire_request& asked, std::int64_t latest,
+call native_queue_commands::acquire(const acquire_request& request, std::int64_t latest,
                                     boost::redis::request& to)
 {
-    if (!asked.entry.empty())
-        return reenter(asked, latest, to);
-    native::value_of(asked.owner, value_);
-    keys_.queue(asked.name, queue_key_);
-    keys_.waiters(asked.name, waiters_);
-    const std::uint32_t fences = std::min(asked.fences, most_long);
-    const slot_number slot = slot_of(asked.name);
-    const std::uint64_t least = std::max(floor(slot), asked.fence_floor);
-    if (asked.dead_holder_grace.count() != 0 && !fences_.slots) {
-        keys_.alive(native::client_of(asked.owner), entries_);
-        push_command(to, "EVALSHA", scripts_.acquire.sha, 5, asked.name, fence_key(slot),
-                     queue_key_, waiters_, entries_, value_, asked.lease.count(), fences, latest,
-                     sent_floor(least), asked.waits ? asked.presence.count() : 0,
-                     claim(asked, slot).count(), is_subscribed(slot) ? 1 : 0,
-                     asked.needs_holder ? 1 : 0, asked.dead_holder_grace.count());
+    if (!request.entry.empty())
+        return reenter(request, latest, to);
+    native::value_of(request.owner, value_);
+    keys_.queue(request.name, queue_key_);
+    keys_.waiters(request.name, waiters_);
+    const std::uint32_t fences = std::min(request.fences, most_long);
+    const slot_number slot = slot_of(request.name);
+    const std::uint64_t least = std::max(floor(slot), request.fence_floor);
+    if (request.dead_holder_grace.count() != 0 && !fences_.slots) {
+        keys_.alive(native::client_of(request.owner), entries_);
+        push_command(to, "EVALSHA", scripts_.acquire.sha, 5, request.name, fence_key(slot),
+                     queue_key_, waiters_, entries_, value_, request.lease.count(), fences, latest,
+                     sent_floor(least), request.waits ? request.presence.count() : 0,
+                     claim(request, slot).count(), is_subscribed(slot) ? 1 : 0,
+                     request.needs_holder ? 1 : 0, request.dead_holder_grace.count());
     }
     else {
-        push_command(to, "EVALSHA", scripts_.acquire.sha, 4, asked.name, fence_key(slot),
-                     queue_key_, waiters_, value_, asked.lease.count(), fences, latest,
-                     sent_floor(least), asked.waits ? asked.presence.count() : 0,
-                     claim(asked, slot).count(), is_subscribed(slot) ? 1 : 0,
-                     asked.needs_holder ? 1 : 0);
+        push_command(to, "EVALSHA", scripts_.acquire.sha, 4, request.name, fence_key(slot),
+                     queue_key_, waiters_, value_, request.lease.count(), fences, latest,
+                     sent_floor(least), request.waits ? request.presence.count() : 0,
+                     claim(request, slot).count(), is_subscribed(slot) ? 1 : 0,
+                     request.needs_holder ? 1 : 0);
     }
     return {.called = &scripts_.acquire,
             .expects = 5,
             .fences = fences,
             .floor = least,
-            .name = contended_names::key_of(asked.name),
+            .name = contended_names::key_of(request.name),
             .slot = slot,
             .raises = fences_.owed};
 }
 
-call native_queue_commands::reenter(const acquire_request& asked, std::int64_t latest,
+call native_queue_commands::reenter(const acquire_request& request, std::int64_t latest,
                                     boost::redis::request& to)
 {
-    native::value_of(asked.owner, value_);
-    keys_.entries(asked.name, entries_);
-    push_command(to, "EVALSHA", scripts_.reenter.sha, 2, asked.name, entries_, value_,
-                 asked.lease.count(), latest, asked.entry);
+    native::value_of(request.owner, value_);
+    keys_.entries(request.name, entries_);
+    push_command(to, "EVALSHA", scripts_.reenter.sha, 2, request.name, entries_, value_,
+                 request.lease.count(), latest, request.entry);
     return {.called = &scripts_.reenter, .expects = 5};
 }
 
-call native_queue_commands::release(const release_request& asked, std::int64_t latest,
+call native_queue_commands::release(const release_request& request, std::int64_t latest,
                                     boost::redis::request& to)
 {
-    native::value_of(asked.owner, value_);
-    keys_.queue(asked.name, queue_key_);
-    keys_.waiters(asked.name, waiters_);
-    keys_.entries(asked.name, entries_);
+    native::value_of(request.owner, value_);
+    keys_.queue(request.name, queue_key_);
+    keys_.waiters(request.name, waiters_);
+    keys_.entries(request.name, entries_);
     const acquire_request none{};
-    const acquire_request& next = asked.next != nullptr ? *asked.next : none;
+    const acquire_request& next = request.next != nullptr ? *request.next : none;
     next_value_.clear();
-    if (asked.next != nullptr)
+    if (request.next != nullptr)
         native::value_of(next.owner, next_value_);
     const std::uint32_t fences = std::min(next.fences, most_long);
-    const slot_number slot = slot_of(asked.name);
+    const slot_number slot = slot_of(request.name);
     const std::uint64_t least = std::max(floor(slot), next.fence_floor);
-    push_command(to, "EVALSHA", scripts_.leave.sha, 5, asked.name, fence_key(slot), queue_key_,
-                 waiters_, entries_, value_, asked.entry, next_value_, next.lease.count(), fences,
+    push_command(to, "EVALSHA", scripts_.leave.sha, 5, request.name, fence_key(slot), queue_key_,
+                 waiters_, entries_, value_, request.entry, next_value_, next.lease.count(), fences,
                  latest, sent_floor(least), next.presence.count(), claim(next, slot).count(),
-                 is_subscribed(slot) ? 1 : 0, asked.external_time.count());
+                 is_subscribed(slot) ? 1 : 0, request.external_time.count());
     return {.called = &scripts_.leave,
             .expects = 5,
             .fences = fences,
             .floor = least,
-            .name = contended_names::key_of(asked.name),
+            .name = contended_names::key_of(request.name),
             .slot = slot,
             .raises = fences_.owed,
-            .takes = asked.next != nullptr};
+            .takes = request.next != nullptr};
 }
 
-call native_queue_commands::renew(std::span<const renewal> asked, boost::redis::request& to)
+call native_queue_commands::renew(std::span<const renewal> renewals, boost::redis::request& to)
 {
     words_.clear();
     words_.add(scripts_.renew.sha);
-    words_.add(static_cast<std::int64_t>(2 * asked.size()));
-    for (const renewal& each : asked) {
+    words_.add(static_cast<std::int64_t>(2 * renewals.size()));
+    for (const renewal& each : renewals) {
         words_.add(each.name);
         words_.write([&](std::string& text) { keys_.append_entries(each.name, text); });
     }
-    for (const renewal& each : asked) {
+    for (const renewal& each : renewals) {
         words_.write([&](std::string& text) { native::append_value_of(each.owner, text); });
         words_.add(each.lease.count());
         words_.add(each.entry);
     }
     words_.push("EVALSHA", to);
-    return {.called = &scripts_.renew, .expects = asked.size()};
+    return {.called = &scripts_.renew, .expects = renewals.size()};
 }
 
 call native_queue_commands::go_on(const call& made, std::span<const std::string_view> written,
@@ -179,25 +179,25 @@ call native_queue_commands::go_on(const call& made, std::span<const std::string_
             {.name = written[by_script ? 3 : 1], .owner = owner_in(written.back()), .entry = {}}, 0,
             to);
     }
-    const acquire_request asked{.name = written[1],
-                                .owner = owner_in(written[2]),
-                                .entry = {},
-                                .lease = lease_in(written[5]),
-                                .fences = made.fences,
-                                .budget = {},
-                                .fence_floor = made.floor,
-                                .needs_holder = made.needs_holder};
-    return acquire(asked, 0, to);
+    const acquire_request request{.name = written[1],
+                                  .owner = owner_in(written[2]),
+                                  .entry = {},
+                                  .lease = lease_in(written[5]),
+                                  .fences = made.fences,
+                                  .budget = {},
+                                  .fence_floor = made.floor,
+                                  .needs_holder = made.needs_holder};
+    return acquire(request, 0, to);
 }
 
-said<acquire_reply> native_queue_commands::acquired(const call& made, const reply& answer)
+parsed<acquire_reply> native_queue_commands::acquired(const call& made, const reply& answer)
 {
     using outcome = acquire_reply::outcome;
     const auto& numbers = answer.numbers;
     // An answer that the script never gives proves nothing.
     if (!answer.is(5) || !detail::is_server_time(numbers[4]))
         return {errc::outcome_unknown, {}};
-    said<acquire_reply> result{{}, {}, numbers[4]};
+    parsed<acquire_reply> result{{}, {}, numbers[4]};
     acquire_reply& reply = result.reply;
     switch (numbers[0]) {
     case 1:
@@ -229,11 +229,11 @@ said<acquire_reply> native_queue_commands::acquired(const call& made, const repl
     return result;
 }
 
-said<release_reply> native_queue_commands::released(const call& made, const reply& answer)
+parsed<release_reply> native_queue_commands::released(const call& made, const reply& answer)
 {
     using outcome = release_reply::outcome;
     const auto& numbers = answer.numbers;
-    said<release_reply> result;
+    parsed<release_reply> result;
     if (!answer.is(5) || !detail::is_server_time(numbers[4]) || numbers[0] < 0 || numbers[0] > 5 ||
         numbers[1] < 0 || numbers[1] > 2) {
         result.code = errc::outcome_unknown;

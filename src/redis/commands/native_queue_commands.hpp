@@ -40,15 +40,15 @@ public:
     {}
 
     // As in `command_set`.
-    call acquire(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
-    call renew(std::span<const renewal> asked, boost::redis::request& to);
-    call release(const release_request& asked, std::int64_t latest, boost::redis::request& to);
+    call acquire(const acquire_request& request, std::int64_t latest, boost::redis::request& to);
+    call renew(std::span<const renewal> renewals, boost::redis::request& to);
+    call release(const release_request& request, std::int64_t latest, boost::redis::request& to);
     /// @param made The call of the fast path.
     call go_on(const call& made, std::span<const std::string_view> written,
                boost::redis::request& to);
 
-    [[nodiscard]] said<acquire_reply> acquired(const call& made, const reply& answer);
-    [[nodiscard]] said<release_reply> released(const call& made, const reply& answer);
+    [[nodiscard]] parsed<acquire_reply> acquired(const call& made, const reply& answer);
+    [[nodiscard]] parsed<release_reply> released(const call& made, const reply& answer);
 
 private:
     /// 0 without a cluster.
@@ -58,9 +58,9 @@ private:
     [[nodiscard]] std::uint64_t floor(slot_number slot) const noexcept;
     [[nodiscard]] std::int64_t sent_floor(std::uint64_t floor) const noexcept;
     [[nodiscard]] bool is_subscribed(slot_number slot) const noexcept;
-    [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked,
+    [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& request,
                                                   slot_number slot) const noexcept;
-    call reenter(const acquire_request& asked, std::int64_t latest, boost::redis::request& to);
+    call reenter(const acquire_request& request, std::int64_t latest, boost::redis::request& to);
     void joined(const call& made, acquire_reply& reply, std::int64_t place);
 
     const native_scripts& scripts_ = of_native();

@@ -62,9 +62,9 @@ bool block(const call& made, std::int64_t first, std::int64_t count, acquire_rep
 }
 
 /// A grant with all requested fences, of which the last is twice the server's time.
-said<acquire_reply> acquired_all(const call& made, std::int64_t last)
+parsed<acquire_reply> acquired_all(const call& made, std::int64_t last)
 {
-    said<acquire_reply> result{{}, {}, last / 2};
+    parsed<acquire_reply> result{{}, {}, last / 2};
     if (last % 2 != 0 || !detail::is_server_time(last / 2) ||
         !block(made, last - made.fences + 1, made.fences, result.reply))
         return {errc::outcome_unknown, {}};
@@ -79,44 +79,45 @@ std::size_t redisson_commands::greetings()
     return 0;
 }
 
-call redisson_commands::acquire(const acquire_request& asked, std::int64_t latest,
+call redisson_commands::acquire(const acquire_request& request, std::int64_t latest,
                                 boost::redis::request& to)
 {
     // Only the slow path finds all effects of an earlier request of the owner, in the queue too.
-    const bool brief = !asked.again && !contended_.contains(contended_names::key_of(asked.name));
-    return brief || !asked.entry.empty() ? acquire_short(asked, latest, to)
-                                         : acquire_queued(asked, latest, to);
+    const bool brief = !request.again &&
+                       !contended_.contains(contended_names::key_of(request.name));
+    return brief || !request.entry.empty() ? acquire_short(request, latest, to)
+                                           : acquire_queued(request, latest, to);
 }
 
-call redisson_commands::acquire_short(const acquire_request& asked, std::int64_t latest,
+call redisson_commands::acquire_short(const acquire_request& request, std::int64_t latest,
                                       boost::redis::request& to)
 {
-    fence_key(asked.name, key_);
+    fence_key(request.name, key_);
     const auto say = [&](auto... keys) {
         return [&, keys...](const auto&... more) {
-            push_command(to, "EVALSHA", acquire_script().sha, 2 + sizeof...(keys), asked.name, key_,
-                         keys..., asked.owner, asked.lease.count(), asked.fences, latest,
-                         fence_retention_.count(), more...);
+            push_command(to, "EVALSHA", acquire_script().sha, 2 + sizeof...(keys), request.name,
+                         key_, keys..., request.owner, request.lease.count(), request.fences,
+                         latest, fence_retention_.count(), more...);
         };
     };
     call made{.called = &acquire_script(),
               .expects = 4,
               .forms = {answer_form::number_or_numbers},
-              .name = contended_names::key_of(asked.name)};
-    if (!asked.entry.empty()) {
-        say()(asked.entry);
+              .name = contended_names::key_of(request.name)};
+    if (!request.entry.empty()) {
+        say()(request.entry);
         return made;
     }
-    keys_.queue(asked.name, queue_key_);
+    keys_.queue(request.name, queue_key_);
     const std::string_view queue = queue_key_;
-    if (asked.needs_holder)
+    if (request.needs_holder)
         say(queue)("", 1);
     else
         say(queue)();
-    made.fences = asked.fences;
-    made.slot = slot_of(asked.name);
+    made.fences = request.fences;
+    made.slot = slot_of(request.name);
     made.fast_path = true;
-    made.needs_holder = asked.needs_holder;
+    made.needs_holder = request.needs_holder;
     return made;
 }
 
@@ -143,37 +144,37 @@ bool redisson_commands::is_subscribed(slot_number slot) const noexcept
 }
 
 // A client without a subscription finds its grant only by the next poll, so it needs more time.
-std::chrono::milliseconds redisson_commands::claim(const acquire_request& asked,
+std::chrono::milliseconds redisson_commands::claim(const acquire_request& request,
                                                    slot_number slot) const noexcept
 {
-    return is_subscribed(slot) ? asked.claim : 3 * asked.claim;
+    return is_subscribed(slot) ? request.claim : 3 * request.claim;
 }
 
-call redisson_commands::acquire_queued(const acquire_request& asked, std::int64_t latest,
+call redisson_commands::acquire_queued(const acquire_request& request, std::int64_t latest,
                                        boost::redis::request& to)
 {
-    write_keys(asked.name);
-    const slot_number slot = slot_of(asked.name);
-    const char* const holder = holder_hidden_ ? "-" : asked.needs_holder ? "1" : "0";
-    push_command(to, "EVALSHA", of_queue().acquire.sha, 4, asked.name, key_, queue_key_, waiters_,
-                 asked.owner, asked.lease.count(), asked.fences, latest, fence_retention_.count(),
-                 asked.waits ? asked.presence.count() : 0, claim(asked, slot).count(),
-                 is_subscribed(slot) ? 1 : 0, grant_prefix_, holder);
+    write_keys(request.name);
+    const slot_number slot = slot_of(request.name);
+    const char* const holder = holder_hidden_ ? "-" : request.needs_holder ? "1" : "0";
+    push_command(to, "EVALSHA", of_queue().acquire.sha, 4, request.name, key_, queue_key_, waiters_,
+                 request.owner, request.lease.count(), request.fences, latest,
+                 fence_retention_.count(), request.waits ? request.presence.count() : 0,
+                 claim(request, slot).count(), is_subscribed(slot) ? 1 : 0, grant_prefix_, holder);
     return {.called = &of_queue().acquire,
             .expects = 5,
-            .fences = asked.fences,
-            .name = contended_names::key_of(asked.name),
+            .fences = request.fences,
+            .name = contended_names::key_of(request.name),
             .slot = slot,
-            .needs_holder = asked.needs_holder};
+            .needs_holder = request.needs_holder};
 }
 
-call redisson_commands::release(const release_request& asked, std::int64_t latest,
+call redisson_commands::release(const release_request& request, std::int64_t latest,
                                 boost::redis::request& to)
 {
-    if (asked.next != nullptr || !asked.entry.empty() || asked.external_time.count() != 0 ||
-        contended_.contains(contended_names::key_of(asked.name)))
-        return leave(asked, latest, to);
-    return release_short(asked.name, asked.owner, true, to);
+    if (request.next != nullptr || !request.entry.empty() || request.external_time.count() != 0 ||
+        contended_.contains(contended_names::key_of(request.name)))
+        return leave(request, latest, to);
+    return release_short(request.name, request.owner, true, to);
 }
 
 call redisson_commands::release_short(std::string_view name, std::string_view owner,
@@ -201,19 +202,19 @@ call redisson_commands::release_short(std::string_view name, std::string_view ow
             .checks_queue_beside = checks_queue};
 }
 
-call redisson_commands::leave(const release_request& asked, std::int64_t latest,
+call redisson_commands::leave(const release_request& request, std::int64_t latest,
                               boost::redis::request& to)
 {
-    write_keys(asked.name);
-    release_channel(asked.name, channel_);
-    const slot_number slot = slot_of(asked.name);
+    write_keys(request.name);
+    release_channel(request.name, channel_);
+    const slot_number slot = slot_of(request.name);
     const auto say = [&](const auto&... more) {
-        push_command(to, "EVALSHA", of_queue().leave.sha, 4, asked.name, key_, queue_key_, waiters_,
-                     asked.owner, asked.entry, channel_, grant_prefix_, asked.external_time.count(),
-                     more...);
+        push_command(to, "EVALSHA", of_queue().leave.sha, 4, request.name, key_, queue_key_,
+                     waiters_, request.owner, request.entry, channel_, grant_prefix_,
+                     request.external_time.count(), more...);
     };
-    if (asked.next != nullptr) {
-        const acquire_request& next = *asked.next;
+    if (request.next != nullptr) {
+        const acquire_request& next = *request.next;
         say(next.owner, next.lease.count(), next.fences, latest, fence_retention_.count(),
             next.presence.count(), claim(next, slot).count(), is_subscribed(slot) ? 1 : 0);
     }
@@ -222,10 +223,10 @@ call redisson_commands::leave(const release_request& asked, std::int64_t latest,
     }
     return {.called = &of_queue().leave,
             .expects = 6,
-            .fences = asked.next != nullptr ? asked.next->fences : 0,
-            .name = contended_names::key_of(asked.name),
+            .fences = request.next != nullptr ? request.next->fences : 0,
+            .name = contended_names::key_of(request.name),
             .slot = slot,
-            .takes = asked.next != nullptr};
+            .takes = request.next != nullptr};
 }
 
 bool redisson_commands::goes_on(const call& made, answers replies)
@@ -252,24 +253,24 @@ call redisson_commands::go_on(const call& made, answers replies,
             return release_short(written[3], owner, false, to);
         return leave({.name = written[3], .owner = owner, .entry = {}}, 0, to);
     }
-    const acquire_request asked{.name = written[3],
-                                .owner = written[6],
-                                .entry = {},
-                                .lease = std::chrono::milliseconds(number_in(written[7])),
-                                .fences = made.fences,
-                                .budget = {},
-                                .needs_holder = made.needs_holder};
-    return acquire_queued(asked, number_in(written[9]), to);
+    const acquire_request request{.name = written[3],
+                                  .owner = written[6],
+                                  .entry = {},
+                                  .lease = std::chrono::milliseconds(number_in(written[7])),
+                                  .fences = made.fences,
+                                  .budget = {},
+                                  .needs_holder = made.needs_holder};
+    return acquire_queued(request, number_in(written[9]), to);
 }
 
-call redisson_commands::renew(std::span<const renewal> asked, boost::redis::request& to)
+call redisson_commands::renew(std::span<const renewal> renewals, boost::redis::request& to)
 {
     words_.clear();
     words_.add(renew_script().sha);
-    words_.add(static_cast<std::int64_t>(asked.size()));
-    for (const renewal& each : asked)
+    words_.add(static_cast<std::int64_t>(renewals.size()));
+    for (const renewal& each : renewals)
         words_.add(each.name);
-    for (const renewal& each : asked) {
+    for (const renewal& each : renewals) {
         if (each.entry.empty())
             words_.add(each.owner);
         else
@@ -277,7 +278,7 @@ call redisson_commands::renew(std::span<const renewal> asked, boost::redis::requ
         words_.add(each.lease.count());
     }
     words_.push("EVALSHA", to);
-    return {.called = &renew_script(), .expects = asked.size()};
+    return {.called = &renew_script(), .expects = renewals.size()};
 }
 
 /// Sets the reply for an owner that is in the queue.
@@ -291,14 +292,14 @@ void redisson_commands::joined(const call& made, acquire_reply& reply, std::int6
         subscription_->listen(made.slot);
 }
 
-said<acquire_reply> redisson_commands::acquired(const call& made, answers replies)
+parsed<acquire_reply> redisson_commands::acquired(const call& made, answers replies)
 {
     return made.called == &of_queue().acquire ? acquired_queued(made, replies.front())
                                               : acquired_short(made, replies.front());
 }
 
 // An answer that the script never gives proves nothing.
-said<acquire_reply> redisson_commands::acquired_short(const call& made, const reply& answer)
+parsed<acquire_reply> redisson_commands::acquired_short(const call& made, const reply& answer)
 {
     using outcome = acquire_reply::outcome;
     const auto& numbers = answer.numbers;
@@ -306,7 +307,7 @@ said<acquire_reply> redisson_commands::acquired_short(const call& made, const re
         return acquired_all(made, numbers[0]);
     if (!answer.is(4) || !detail::is_server_time(numbers[3]))
         return {errc::outcome_unknown, {}};
-    said<acquire_reply> result{{}, {}, numbers[3]};
+    parsed<acquire_reply> result{{}, {}, numbers[3]};
     acquire_reply& reply = result.reply;
     switch (numbers[0]) {
     case 1:
@@ -332,13 +333,13 @@ said<acquire_reply> redisson_commands::acquired_short(const call& made, const re
     return result;
 }
 
-said<acquire_reply> redisson_commands::acquired_queued(const call& made, const reply& answer)
+parsed<acquire_reply> redisson_commands::acquired_queued(const call& made, const reply& answer)
 {
     using outcome = acquire_reply::outcome;
     const auto& numbers = answer.numbers;
     if (!answer.is(5) || !detail::is_server_time(numbers[4]))
         return {errc::outcome_unknown, {}};
-    said<acquire_reply> result{{}, {}, numbers[4]};
+    parsed<acquire_reply> result{{}, {}, numbers[4]};
     acquire_reply& reply = result.reply;
     switch (numbers[0]) {
     case 1:
@@ -372,12 +373,12 @@ error_code redisson_commands::renewed(answers replies, std::span<renewal_result>
     return read_renewals(replies.front(), results);
 }
 
-said<release_reply> redisson_commands::released(const call& made, answers replies)
+parsed<release_reply> redisson_commands::released(const call& made, answers replies)
 {
     using outcome = release_reply::outcome;
     const reply& answer = replies.front();
     const auto& numbers = answer.numbers;
-    said<release_reply> result;
+    parsed<release_reply> result;
     release_reply& reply = result.reply;
     const auto freed = [&reply](std::int64_t receivers) {
         reply.receivers = static_cast<std::uint64_t>(std::max<std::int64_t>(receivers, 0));

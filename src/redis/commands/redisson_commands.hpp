@@ -45,37 +45,37 @@ public:
 
     [[nodiscard]] std::size_t greetings() override;
 
-    call acquire(const acquire_request& asked, std::int64_t latest,
+    call acquire(const acquire_request& request, std::int64_t latest,
                  boost::redis::request& to) override;
-    call renew(std::span<const renewal> asked, boost::redis::request& to) override;
-    call release(const release_request& asked, std::int64_t latest,
+    call renew(std::span<const renewal> renewals, boost::redis::request& to) override;
+    call release(const release_request& request, std::int64_t latest,
                  boost::redis::request& to) override;
 
     [[nodiscard]] bool goes_on(const call& made, answers replies) override;
     call go_on(const call& made, answers replies, std::span<const std::string_view> written,
                boost::redis::request& to) override;
 
-    [[nodiscard]] said<acquire_reply> acquired(const call& made, answers replies) override;
+    [[nodiscard]] parsed<acquire_reply> acquired(const call& made, answers replies) override;
     [[nodiscard]] error_code renewed(answers replies,
                                      std::span<renewal_result> results) const override;
-    [[nodiscard]] said<release_reply> released(const call& made, answers replies) override;
+    [[nodiscard]] parsed<release_reply> released(const call& made, answers replies) override;
 
 private:
-    call acquire_short(const acquire_request& asked, std::int64_t latest,
+    call acquire_short(const acquire_request& request, std::int64_t latest,
                        boost::redis::request& to);
-    call acquire_queued(const acquire_request& asked, std::int64_t latest,
+    call acquire_queued(const acquire_request& request, std::int64_t latest,
                         boost::redis::request& to);
     call release_short(std::string_view name, std::string_view owner, bool checks_queue,
                        boost::redis::request& to);
-    call leave(const release_request& asked, std::int64_t latest, boost::redis::request& to);
+    call leave(const release_request& request, std::int64_t latest, boost::redis::request& to);
     void write_keys(std::string_view name);
     [[nodiscard]] slot_number slot_of(std::string_view name) const noexcept;
     [[nodiscard]] bool is_subscribed(slot_number slot) const noexcept;
-    [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& asked,
+    [[nodiscard]] std::chrono::milliseconds claim(const acquire_request& request,
                                                   slot_number slot) const noexcept;
     void joined(const call& made, acquire_reply& reply, std::int64_t place);
-    [[nodiscard]] said<acquire_reply> acquired_short(const call& made, const reply& answer);
-    [[nodiscard]] said<acquire_reply> acquired_queued(const call& made, const reply& answer);
+    [[nodiscard]] parsed<acquire_reply> acquired_short(const call& made, const reply& answer);
+    [[nodiscard]] parsed<acquire_reply> acquired_queued(const call& made, const reply& answer);
 
     const std::chrono::milliseconds fence_retention_;
     const std::shared_ptr<grant_subscription> subscription_;

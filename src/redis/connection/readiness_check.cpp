@@ -109,14 +109,14 @@ readiness_check::verdict readiness_check::result() const
 
 std::optional<std::int64_t> readiness_check::server_us() const
 {
-    const reply& said = answer(time);
+    const reply& got = answer(time);
     constexpr std::int64_t second = 1'000'000;
     // Keeps the sum below within bounds for any reply.
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / second - 1;
-    if (!said.is(2) || said.numbers[0] < 0 || said.numbers[0] > most || said.numbers[1] < 0 ||
-        said.numbers[1] >= second)
+    if (!got.is(2) || got.numbers[0] < 0 || got.numbers[0] > most || got.numbers[1] < 0 ||
+        got.numbers[1] >= second)
         return std::nullopt;
-    const std::int64_t us = said.numbers[0] * second + said.numbers[1];
+    const std::int64_t us = got.numbers[0] * second + got.numbers[1];
     return detail::is_server_time(us) ? std::optional(us) : std::nullopt;
 }
 

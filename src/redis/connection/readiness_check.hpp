@@ -39,7 +39,7 @@ public:
     struct verdict
     {
         error_code code;       ///< None: the check has found no obstacle.
-        std::string_view said; ///< By the server, or about it.
+        std::string_view text; ///< By the server, or about it.
     };
 
     /// `errc::store_refused` if the server does not serve commands now; a `condition::bad_request`

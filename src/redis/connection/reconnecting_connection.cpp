@@ -76,12 +76,12 @@ void reconnecting_connection::drop() noexcept
     time_->close();
 }
 
-void reconnecting_connection::reset(error_code why, std::string_view said,
+void reconnecting_connection::reset(error_code why, std::string_view text,
                                     std::optional<std::chrono::milliseconds> pause)
 {
     if (!running_ || reset_reason_)
         return;
-    reset_words_ = said;
+    reset_words_ = text;
     reset_reason_ = why;
     next_pause_ = pause;
     connection_->cancel(boost::redis::operation::run);
@@ -135,15 +135,15 @@ void reconnecting_connection::on_end(error_code error)
     if (observer_ == nullptr)
         return;
     // The server's text, if it refused to set the connection up, is only in the log.
-    const std::string_view said = reset_reason_ ? std::string_view(reset_words_)
+    const std::string_view text = reset_reason_ ? std::string_view(reset_words_)
                                                 : words_of_server(complaints_);
-    const std::string rejected = reset_reason_ ? std::string() : hello_rejection(said);
+    const std::string rejected = reset_reason_ ? std::string() : hello_rejection(text);
     if (!rejected.empty()) {
         observer_->on_lost(errc::not_supported, rejected);
     }
     else {
-        const std::string trouble = said.empty() ? connection_->trouble(error) : std::string();
-        observer_->on_lost(reason(error, said), said.empty() ? trouble : said);
+        const std::string trouble = text.empty() ? connection_->trouble(error) : std::string();
+        observer_->on_lost(reason(error, text), text.empty() ? trouble : text);
     }
     if (observer_ == nullptr)
         return;
@@ -152,13 +152,13 @@ void reconnecting_connection::on_end(error_code error)
     time_->wake_at(time_->now() + pause);
 }
 
-error_code reconnecting_connection::reason(error_code error, std::string_view said) const
+error_code reconnecting_connection::reason(error_code error, std::string_view text) const
 {
     if (reset_reason_)
         return reset_reason_;
-    const error_code reason = said.empty() ? error_code() : error_code(classify(said));
+    const error_code reason = text.empty() ? error_code() : error_code(classify(text));
     const bool by_sentinels = error == boost::redis::error::sentinel_resolve_failed;
-    if (is_login_rejected(said) &&
+    if (is_login_rejected(text) &&
         (by_sentinels ? may_change_sentinel_credentials(where_) : may_change_credentials(where_)))
         return errc::store_refused; // the next password may be accepted
     if (reason == condition::bad_request)

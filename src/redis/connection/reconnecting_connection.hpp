@@ -35,9 +35,9 @@ public:
     /// An attempt to connect begins. Requests made from now on are sent first on the new
     /// connection.
     virtual void on_attempt() = 0;
-    /// The attempt, or the connection, ended. Outstanding requests end soon. `said`: the server's
+    /// The attempt, or the connection, ended. Outstanding requests end soon. `text`: the server's
     /// text about it, or why there is no connection, if that is known.
-    virtual void on_lost(error_code why, std::string_view said) = 0;
+    virtual void on_lost(error_code why, std::string_view text) = 0;
     /// A push message, or an error that answers no command.
     virtual void on_push(const std::vector<std::string>&) {}
     virtual void on_stray_error(const std::string&) {}
@@ -61,7 +61,7 @@ public:
     /// The user gets no more notifications; all operations end soon.
     void close() noexcept;
     /// Closes the connection for this reason, and reconnects after the usual pause, or this one.
-    void reset(error_code why, std::string_view said,
+    void reset(error_code why, std::string_view text,
                std::optional<std::chrono::milliseconds> pause = std::nullopt);
     /// The context ends: nothing can be cancelled or awaited any more.
     void drop() noexcept;
@@ -86,7 +86,7 @@ private:
     void receive();
     void on_end(error_code error);
     [[nodiscard]] bool prepare();
-    error_code reason(error_code error, std::string_view said) const;
+    error_code reason(error_code error, std::string_view text) const;
 
     const redis_config where_;
     boost::redis::config settings_;

@@ -97,20 +97,20 @@ void renew_part::answered(error_code code, std::shared_ptr<const diagnostics> mo
                                 renew_reply(std::move(job->results), std::move(job->details)));
 }
 
-void asker::complete(const command& asked, error_code code, std::shared_ptr<const diagnostics> more)
+void asker::complete(const command& one, error_code code, std::shared_ptr<const diagnostics> more)
 {
     std::span<const std::int64_t> numbers;
     if (!code)
-        numbers = asked.used_replies().front().numbers;
-    if (!code && numbers.size() != asked.made.expects)
+        numbers = one.used_replies().front().numbers;
+    if (!code && numbers.size() != one.made.expects)
         code = errc::outcome_unknown;
     std::move(handler)(code, numbers, std::move(more));
 }
 
-void aside::complete(const command& asked, error_code code)
+void aside::complete(const command& one, error_code code)
 {
-    if (!code || !asked.error().empty())
-        std::move(handler)(error_code(), asked.used_replies());
+    if (!code || !one.error().empty())
+        std::move(handler)(error_code(), one.used_replies());
     else
         std::move(handler)(code, answers());
 }
@@ -163,44 +163,44 @@ void batch::reserve(std::size_t bytes)
     request.reserve(request.payload().size() + bytes);
 }
 
-command& batch::repeat(const batch& from, command& asked)
+command& batch::repeat(const batch& from, command& one)
 {
-    split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
+    split(from.request.payload().substr(one.begin, one.end - one.begin), words_);
     // The first command sends the text, so that later commands of the batch find the script. After
     // a failure, each command sends the text.
-    bool with_text = asked.attempts > 0;
+    bool with_text = one.attempts > 0;
     if (!with_text) {
         with_text = true;
         for (const command& earlier : commands) {
-            if (earlier.made.called == asked.made.called && earlier.attempts > 0)
+            if (earlier.made.called == one.made.called && earlier.attempts > 0)
                 with_text = false;
         }
     }
-    if (has(mutant::text_sent_once) && asked.attempts > 0)
+    if (has(mutant::text_sent_once) && one.attempts > 0)
         with_text = false;
-    const std::size_t begin = begin_command(asked.asking);
-    if (asked.made.called == nullptr) {
+    const std::size_t begin = begin_command(one.asking);
+    if (one.made.called == nullptr) {
         // A call of two commands is never repeated.
         request.push_range(words_.front(), words_.begin() + 1, words_.end());
     }
     else {
         words_.erase(words_.begin());
-        const script& called = *asked.made.called;
+        const script& called = *one.made.called;
         words_.front() = with_text ? called.text : std::string_view(called.sha);
         request.push_range(with_text ? "EVAL" : "EVALSHA", words_);
     }
-    command& added = add(std::move(asked.waiting), asked.made, begin, asked.asking);
-    added.attempts = asked.attempts + 1;
+    command& added = add(std::move(one.waiting), one.made, begin, one.asking);
+    added.attempts = one.attempts + 1;
     return added;
 }
 
-command& batch::go_on(const batch& from, command& asked, command_set& keys)
+command& batch::go_on(const batch& from, command& one, command_set& keys)
 {
     // The words of the first command; those of a second command may follow.
-    split(from.request.payload().substr(asked.begin, asked.end - asked.begin), words_);
-    const std::size_t begin = begin_command(asked.asking);
-    const call made = keys.go_on(asked.made, asked.used_replies(), words_, request);
-    return add(std::move(asked.waiting), made, begin, asked.asking);
+    split(from.request.payload().substr(one.begin, one.end - one.begin), words_);
+    const std::size_t begin = begin_command(one.asking);
+    const call made = keys.go_on(one.made, one.used_replies(), words_, request);
+    return add(std::move(one.waiting), made, begin, one.asking);
 }
 
 void batch::leave(release_group& group, std::size_t index, command_set& keys)
@@ -222,13 +222,13 @@ std::size_t batch::begin_command(bool asking)
     return request.payload().size();
 }
 
-std::vector<std::string_view> batch::keys_of(const command& asked) const
+std::vector<std::string_view> batch::keys_of(const command& one) const
 {
     std::vector<std::string_view> words;
-    split(request.payload().substr(asked.begin, asked.end - asked.begin), words);
+    split(request.payload().substr(one.begin, one.end - one.begin), words);
     std::size_t first = 1;
     std::size_t count = 1;
-    if (asked.made.called != nullptr) {
+    if (one.made.called != nullptr) {
         first = 3;
         if (words.size() > first)
             std::from_chars(words[2].data(), words[2].data() + words[2].size(), count);
@@ -239,15 +239,15 @@ std::vector<std::string_view> batch::keys_of(const command& asked) const
     return words;
 }
 
-std::string_view batch::key_of(const command& asked) const
+std::string_view batch::key_of(const command& one) const
 {
-    const std::vector<std::string_view> keys = keys_of(asked);
+    const std::vector<std::string_view> keys = keys_of(one);
     return keys.empty() ? std::string_view() : keys.front();
 }
 
-bool batch::names(const command& asked, std::string_view key) const
+bool batch::names(const command& one, std::string_view key) const
 {
-    const std::vector<std::string_view> keys = keys_of(asked);
+    const std::vector<std::string_view> keys = keys_of(one);
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
@@ -296,19 +296,19 @@ boost::redis::any_adapter batch::adapter()
                                    const boost::redis::resp3::node_view& node, error_code& failed) {
             if (has(mutant::commands_outlive) && read_ == commands.size())
                 return; // sent again after some commands were answered
-            command& asked = commands[read_];
-            if (asked.asking && !asked.granted) {
+            command& one = commands[read_];
+            if (one.asking && !one.granted) {
                 // If ASKING fails, the next command fails, too.
-                asked.granted = event == any_adapter::parse_event::done;
+                one.granted = event == any_adapter::parse_event::done;
                 return;
             }
-            reply& answer = asked.replies[asked.got];
+            reply& answer = one.replies[one.got];
             if (event == any_adapter::parse_event::node) {
                 answer.record(node);
-                if (!fits(answer, asked.made, asked.got, node))
+                if (!fits(answer, one.made, one.got, node))
                     failed = boost::redis::error::incompatible_size;
             }
-            else if (event == any_adapter::parse_event::done && ++asked.got == asked.made.commands)
+            else if (event == any_adapter::parse_event::done && ++one.got == one.made.commands)
                 on_reply();
         }));
 }
@@ -320,15 +320,15 @@ void batch::before_draw_of(std::uint32_t fences, command_set& keys)
         draw_fences(keys);
 }
 
-void batch::add_to_group(const release_request& asked, store::release_handler handler,
+void batch::add_to_group(const release_request& one, store::release_handler handler,
                          command_set& keys)
 {
-    before_request_for(asked.name, keys);
+    before_request_for(one.name, keys);
     if (releases && releases->size() == release_group::most)
         write_releases(keys);
     if (!releases)
         releases = std::make_unique<release_group>();
-    releases->add(asked, std::move(handler));
+    releases->add(one, std::move(handler));
 }
 
 void batch::before_request_for(std::string_view name, command_set& keys)
@@ -378,15 +378,15 @@ void batch::share(std::size_t drawn)
     const reply& whole = commands[drawn].replies.front();
     std::int64_t end = whole.is(1) ? std::max<std::int64_t>(whole.numbers[0], 0) : 0;
     for (std::size_t i = drawn; i-- > 0 && commands[i].undrawn;) {
-        const command& asked = commands[i];
-        if (!asked.made.draws)
+        const command& one = commands[i];
+        if (!one.made.draws)
             continue;
-        reply& part = commands[i].replies[asked.made.commands];
+        reply& part = commands[i].replies[one.made.commands];
         part = whole;
         if (!whole.is(1))
             continue;
         part.numbers[0] = std::max<std::int64_t>(end, 0); // too small an answer: no fences
-        end -= has(mutant::shares_alike) ? 0 : asked.made.fences;
+        end -= has(mutant::shares_alike) ? 0 : one.made.fences;
     }
 }
 
@@ -394,11 +394,11 @@ void batch::share(std::size_t drawn)
 // of a large batch. One message to the strand covers all answers of one read.
 void batch::on_reply()
 {
-    const command& asked = commands[read_];
-    if (asked.made.shares != 0)
+    const command& one = commands[read_];
+    if (one.made.shares != 0)
         share(read_);
     const std::size_t count = ++read_;
-    if (asked.undrawn)
+    if (one.undrawn)
         return; // delivered with the draw, because handlers are invoked in order
     answered_.store(count, std::memory_order_release);
     if (count == commands.size() || announced_.exchange(true))

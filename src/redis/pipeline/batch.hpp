@@ -64,7 +64,7 @@ struct asker
                                                        std::shared_ptr<const diagnostics>)>;
     answered handler;
 
-    void complete(const command& asked, error_code code, std::shared_ptr<const diagnostics> more);
+    void complete(const command& one, error_code code, std::shared_ptr<const diagnostics> more);
 };
 
 /// The callers of releases that one script executes.
@@ -81,7 +81,7 @@ struct aside
     answered handler;
 
     /// The server's errors are answers.
-    void complete(const command& asked, error_code code);
+    void complete(const command& one, error_code code);
 };
 
 /// One call of a batch, with its caller and its answers.
@@ -159,14 +159,14 @@ public:
 
     /// Adds a command of another batch again, because the server did not have its script, or was
     /// not ready for it.
-    command& repeat(const batch& from, command& asked);
+    command& repeat(const batch& from, command& one);
 
     /// Called before an acquire that needs a draw of that many fences. One draw serves only
     /// acquires with the same number, so another number draws for the acquires so far.
     void before_draw_of(std::uint32_t fences, command_set& keys);
 
     /// Adds a release that is written later, together with others.
-    void add_to_group(const release_request& asked, store::release_handler handler,
+    void add_to_group(const release_request& one, store::release_handler handler,
                       command_set& keys);
 
     /// Called before a request for that name, and before renewals with an empty name: writes the
@@ -181,16 +181,16 @@ public:
     grouped releases;
 
     /// Adds the slow path of a call of another batch.
-    command& go_on(const batch& from, command& asked, command_set& keys);
+    command& go_on(const batch& from, command& one, command_set& keys);
 
     /// Adds the slow path of a release of a group.
     void leave(release_group& group, std::size_t index, command_set& keys);
 
     /// The first key of a command.
-    std::string_view key_of(const command& asked) const;
+    std::string_view key_of(const command& one) const;
 
     /// Whether the command has that key.
-    bool names(const command& asked, std::string_view key) const;
+    bool names(const command& one, std::string_view key) const;
 
     /// A command for that key was put behind a later one, and is not answered yet.
     bool has_put_behind(std::string_view key) const;
@@ -238,7 +238,7 @@ private:
     }
 
     std::size_t begin_command(bool asking);
-    std::vector<std::string_view> keys_of(const command& asked) const;
+    std::vector<std::string_view> keys_of(const command& one) const;
     void draw_fences(command_set& keys);
     void write_releases(command_set& keys);
     void on_reply();

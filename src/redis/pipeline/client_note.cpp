@@ -47,8 +47,8 @@ aside::answered after_write(const std::shared_ptr<client_note>& note, pipeline& 
 
 std::shared_ptr<client_note> client_note::make(const redis_config& settings, environment& from)
 {
-    client_info said = settings.client_info ? from.this_client() : client_info();
-    return said.empty() ? nullptr : std::make_shared<client_note>(std::move(said), settings.prefix);
+    client_info info = settings.client_info ? from.this_client() : client_info();
+    return info.empty() ? nullptr : std::make_shared<client_note>(std::move(info), settings.prefix);
 }
 
 void client_note::begin() noexcept
@@ -95,7 +95,7 @@ void client_note::schedule() noexcept
 std::size_t client_note::size() const noexcept
 {
     constexpr std::size_t all_else = 512; // field names, numbers and separators
-    return said_.host.size() + said_.program.size() + said_.version.size() + 2 * key_.size() +
+    return info_.host.size() + info_.program.size() + info_.version.size() + 2 * key_.size() +
            all_else;
 }
 
@@ -104,10 +104,10 @@ call client_note::write(clock::time_point now, boost::redis::request& to)
     written_ = now;
     life_ = std::max(shortest_life, 3 * longest_lease);
     schedule();
-    const std::string pid = std::to_string(said_.pid);
-    const std::string since = std::to_string(said_.since.time_since_epoch().count());
-    const std::array<std::string_view, note_reading::fields> values{said_.host, pid, said_.program,
-                                                                    since, said_.version};
+    const std::string pid = std::to_string(info_.pid);
+    const std::string since = std::to_string(info_.since.time_since_epoch().count());
+    const std::array<std::string_view, note_reading::fields> values{info_.host, pid, info_.program,
+                                                                    since, info_.version};
     std::array<std::string_view, 2 * note_reading::fields> words;
     for (std::size_t i = 0; i < field_names.size(); ++i) {
         words[2 * i] = field_names[i];

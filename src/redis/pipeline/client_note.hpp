@@ -43,11 +43,11 @@ public:
                                                            environment& from);
 
     /// @param prefix As in `redis_config`.
-    explicit client_note(client_info said, std::string prefix = {})
-        : said_(std::move(said)), prefix_(std::move(prefix))
+    explicit client_note(client_info info, std::string prefix = {})
+        : info_(std::move(info)), prefix_(std::move(prefix))
     {}
 
-    [[nodiscard]] const client_info& said() const noexcept { return said_; }
+    [[nodiscard]] const client_info& info() const noexcept { return info_; }
 
     /// Called for each request. The owner of a reentrant acquisition may be another client's.
     void goes_with(std::string_view owner, std::string_view entry, std::chrono::milliseconds lease)
@@ -80,7 +80,7 @@ public:
 private:
     void schedule() noexcept;
 
-    const client_info said_;
+    const client_info info_;
     const std::string prefix_;
     std::string key_;
     clock::time_point written_ = clock::time_point::min();

@@ -6,10 +6,10 @@
 
 namespace leasehold::redis_store {
 
-void pipeline::answer(command& asked, grouped& waiting, error_code code, const details_ptr& more)
+void pipeline::answer(command& one, grouped& waiting, error_code code, const details_ptr& more)
 {
     const grouped group = std::move(waiting);
-    const reply& answer = asked.used_replies().front();
+    const reply& answer = one.used_replies().front();
     // Nothing was executed, perhaps because of one name: each release is sent alone.
     const bool rejected = !answer.error.empty();
     for (std::size_t i = 0; i < group->size(); ++i) {

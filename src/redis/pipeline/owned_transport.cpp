@@ -62,10 +62,10 @@ public:
             connection_->reset(errc::store_refused, "READONLY");
     }
 
-    void begin_again(error_code why, std::string_view said) override
+    void begin_again(error_code why, std::string_view text) override
     {
         if (connection_)
-            connection_->reset(why, said);
+            connection_->reset(why, text);
     }
 
     std::string server() const override
@@ -82,31 +82,31 @@ private:
     // another connection.
     void on_attempt() override
     {
-        const auto asked = std::make_shared<readiness_check>(
+        const auto check = std::make_shared<readiness_check>(
             *needed_, where_.kind == redis_config::deployment::cluster, where_.prefix);
-        check_ = asked;
-        connection_->send(asked->request(), asked->adapter(),
-                          [self = shared_from_this(), asked](error_code error) {
-                              if (!error && self->check_ == asked)
-                                  self->on_answer(*asked);
+        check_ = check;
+        connection_->send(check->request(), check->adapter(),
+                          [self = shared_from_this(), check](error_code error) {
+                              if (!error && self->check_ == check)
+                                  self->on_answer(*check);
                           });
     }
 
-    void on_answer(const readiness_check& asked)
+    void on_answer(const readiness_check& check)
     {
-        if (const auto found = asked.result(); found.code) {
+        if (const auto found = check.result(); found.code) {
             if (connection_ && !has(mutant::readiness_not_repeated))
-                connection_->reset(found.code, found.said);
+                connection_->reset(found.code, found.text);
         }
         else if (observer_ != nullptr)
-            observer_->on_up(asked.server_us());
+            observer_->on_up(check.server_us());
     }
 
-    void on_lost(error_code why, std::string_view said) override
+    void on_lost(error_code why, std::string_view text) override
     {
         check_.reset();
         if (observer_ != nullptr)
-            observer_->on_down(why, said);
+            observer_->on_down(why, text);
     }
 
     const redis_config where_;

@@ -89,19 +89,19 @@ void pipeline::acquire(const acquire_request& request, store::acquire_handler ha
 {
     if (!open_for_requests())
         return reject(std::move(handler), why_down(acquire_reply(), request.name));
-    acquire_request asked = request;
-    asked.needs_holder = request.needs_holder && session_.shows_holder;
+    acquire_request adapted = request;
+    adapted.needs_holder = request.needs_holder && session_.shows_holder;
     const auto now = local_time_->now();
     const std::int64_t latest = time_.limit(now, request.budget);
     commands_->it_is(time_.at_least(now));
     if (note_ && (!note_->named || request.lease > note_->longest_lease))
         note_->goes_with(request.owner, request.entry, request.lease);
     batch& to_send = next();
-    to_send.before_request_for(asked.name, *commands_);
-    to_send.before_draw_of(commands_->draws(asked), *commands_);
+    to_send.before_request_for(adapted.name, *commands_);
+    to_send.before_draw_of(commands_->draws(adapted), *commands_);
     to_send.add(
         std::move(handler),
-        [&](boost::redis::request& to) { return commands_->acquire(asked, latest, to); }, asking);
+        [&](boost::redis::request& to) { return commands_->acquire(adapted, latest, to); }, asking);
     flush_first();
 }
 
@@ -305,8 +305,8 @@ void pipeline::on_end(const batch_ptr& sent, error_code unanswered)
     complete_until(sent);
     std::erase(under_way_, sent);
     while (sent->handled < sent->commands.size()) {
-        command& asked = sent->commands[sent->handled++];
-        finish(*sent, asked, unanswered ? unanswered : error_code(errc::outcome_unknown));
+        command& one = sent->commands[sent->handled++];
+        finish(*sent, one, unanswered ? unanswered : error_code(errc::outcome_unknown));
     }
     // A batch that nothing else refers to is used again, with its memory.
     if (!sent->abandoned && sent.use_count() == 1 && spare_.size() < under_way_limit &&
@@ -336,36 +336,36 @@ void pipeline::complete_until(const batch_ptr& last)
 }
 
 /// Completes a command. `unanswered` is set if there is no answer.
-void pipeline::finish(batch& from, command& asked, error_code unanswered)
+void pipeline::finish(batch& from, command& one, error_code unanswered)
 {
-    if (asked.put_behind)
+    if (one.put_behind)
         --put_behind_;
     error_code code = unanswered;
-    if (!code && open_for_requests() && commands_->goes_on(asked.made, asked.used_replies())) {
-        if (send_behind(from, asked, false))
+    if (!code && open_for_requests() && commands_->goes_on(one.made, one.used_replies())) {
+        if (send_behind(from, one, false))
             return;
         code = errc::outcome_unknown;
     }
     else if (!code) {
-        const std::string& error = asked.error();
+        const std::string& error = one.error();
         if (!error.empty()) {
-            if (is_script_missing(error) && asked.made.called != nullptr && can_repeat(asked) &&
-                send_behind(from, asked, true))
+            if (is_script_missing(error) && one.made.called != nullptr && can_repeat(one) &&
+                send_behind(from, one, true))
                 return;
             if (is_read_only(error) && transport_)
                 transport_->on_read_only();
             code = classify(error);
         }
-        else if (asked.undoes() && overtook(from.key_of(asked))) {
+        else if (one.undoes() && overtook(from.key_of(one))) {
             // The repetition cannot report the result of the first time. It makes sure that no
             // acquire of the lock is executed after the release.
-            if (can_repeat(asked)) {
-                auto* const handler = std::get_if<store::release_handler>(&asked.waiting);
+            if (can_repeat(one)) {
+                auto* const handler = std::get_if<store::release_handler>(&one.waiting);
                 if (handler == nullptr)
-                    asked.keep_numbers();
-                else if (const auto first = released(asked); !first.code)
+                    one.keep_numbers();
+                else if (const auto first = released(one); !first.code)
                     keep(*handler, first.reply);
-                if (send_behind(from, asked, true))
+                if (send_behind(from, one, true))
                     return;
             }
             code = errc::outcome_unknown;
@@ -373,22 +373,22 @@ void pipeline::finish(batch& from, command& asked, error_code unanswered)
     }
     // Callers of `ask_aside` read the errors. The acquires that share a draw report its error, and
     // the releases of a group report their own.
-    const bool is_request = !std::holds_alternative<draw>(asked.waiting) &&
-                            !std::holds_alternative<aside>(asked.waiting) &&
-                            (!std::holds_alternative<grouped>(asked.waiting) || unanswered);
+    const bool is_request = !std::holds_alternative<draw>(one.waiting) &&
+                            !std::holds_alternative<aside>(one.waiting) &&
+                            (!std::holds_alternative<grouped>(one.waiting) || unanswered);
     const details_ptr more = code && is_request
-                                 ? session_.explain(from.key_of(asked), code, asked.error())
+                                 ? session_.explain(from.key_of(one), code, one.error())
                                  : nullptr;
-    std::visit([&](auto& waiting) { answer(asked, waiting, code, more); }, asked.waiting);
+    std::visit([&](auto& waiting) { answer(one, waiting, code, more); }, one.waiting);
 }
 
 /// Sends a command again, or the call that continues it, after the commands that were added since.
 /// Returns false if there is no memory for it.
-bool pipeline::send_behind(batch& from, command& asked, bool repeats)
+bool pipeline::send_behind(batch& from, command& one, bool repeats)
 {
     command* added = nullptr;
     try {
-        added = repeats ? &next().repeat(from, asked) : &next().go_on(from, asked, *commands_);
+        added = repeats ? &next().repeat(from, one) : &next().go_on(from, one, *commands_);
     }
     catch (const std::bad_alloc&) {
         return false;
@@ -400,46 +400,46 @@ bool pipeline::send_behind(batch& from, command& asked, bool repeats)
     return true;
 }
 
-void pipeline::answer(command& asked, store::acquire_handler& handler, error_code code,
+void pipeline::answer(command& one, store::acquire_handler& handler, error_code code,
                       details_ptr more)
 {
-    said<acquire_reply> result{code, {}};
+    parsed<acquire_reply> result{code, {}};
     if (!code) {
-        result = commands_->acquired(asked.made, asked.used_replies());
+        result = commands_->acquired(one.made, one.used_replies());
         if (result.server_us)
             time_.learn(*result.server_us, local_time_->now());
         session_.shows_holder = session_.shows_holder && !result.holder_hidden;
     }
     if (more)
         result.reply.details = std::move(more);
-    result.reply.may_hold = result.code && asked.made.took;
+    result.reply.may_hold = result.code && one.made.took;
     std::move(handler)(result.code, result.reply);
 }
 
-void pipeline::answer(command& asked, store::release_handler& handler, error_code code,
+void pipeline::answer(command& one, store::release_handler& handler, error_code code,
                       details_ptr more)
 {
-    said<release_reply> result{code, {}};
+    parsed<release_reply> result{code, {}};
     if (!code)
-        result = released(asked);
+        result = released(one);
     if (more)
         result.reply.details = std::move(more);
     std::move(handler)(result.code, result.reply);
 }
 
-said<release_reply> pipeline::released(const command& asked)
+parsed<release_reply> pipeline::released(const command& one)
 {
-    auto result = commands_->released(asked.made, asked.used_replies());
+    auto result = commands_->released(one.made, one.used_replies());
     if (result.server_us)
         time_.learn(*result.server_us, local_time_->now());
     count_receivers(result.reply);
     return result;
 }
 
-void pipeline::answer(command& asked, renew_part& part, error_code code, details_ptr more)
+void pipeline::answer(command& one, renew_part& part, error_code code, details_ptr more)
 {
     if (!code)
-        code = commands_->renewed(asked.used_replies(), part.results());
+        code = commands_->renewed(one.used_replies(), part.results());
     part.answered(code, std::move(more));
 }
 

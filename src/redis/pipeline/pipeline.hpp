@@ -170,21 +170,21 @@ private:
     void on_time();
 
     void complete_until(const batch_ptr& last);
-    void finish(batch& from, command& asked, error_code unanswered);
-    void answer(command& asked, store::acquire_handler& handler, error_code code, details_ptr more);
-    void answer(command& asked, store::release_handler& handler, error_code code, details_ptr more);
-    void answer(command& asked, renew_part& part, error_code code, details_ptr more);
-    void answer(command& asked, grouped& waiting, error_code code, const details_ptr& more);
-    static void answer(command& asked, asker& caller, error_code code, details_ptr more)
+    void finish(batch& from, command& one, error_code unanswered);
+    void answer(command& one, store::acquire_handler& handler, error_code code, details_ptr more);
+    void answer(command& one, store::release_handler& handler, error_code code, details_ptr more);
+    void answer(command& one, renew_part& part, error_code code, details_ptr more);
+    void answer(command& one, grouped& waiting, error_code code, const details_ptr& more);
+    static void answer(command& one, asker& caller, error_code code, details_ptr more)
     {
-        caller.complete(asked, code, std::move(more));
+        caller.complete(one, code, std::move(more));
     }
-    static void answer(command& asked, aside& caller, error_code code, const details_ptr&)
+    static void answer(command& one, aside& caller, error_code code, const details_ptr&)
     {
-        caller.complete(asked, code);
+        caller.complete(one, code);
     }
     static void answer(command&, draw&, error_code, const details_ptr&) {}
-    [[nodiscard]] said<release_reply> released(const command& asked);
+    [[nodiscard]] parsed<release_reply> released(const command& one);
     void count_receivers(release_reply& reply) const
     {
         if (reply.result == release_reply::outcome::freed && knows_receivers && !knows_receivers())
@@ -201,11 +201,11 @@ private:
         return put_behind_ != 0 && (std::any_of(under_way_.begin(), under_way_.end(), has_it) ||
                                     std::any_of(waiting_.begin(), waiting_.end(), has_it));
     }
-    [[nodiscard]] bool can_repeat(const command& asked) const noexcept
+    [[nodiscard]] bool can_repeat(const command& one) const noexcept
     {
-        return can_send() && asked.attempts < attempts_limit;
+        return can_send() && one.attempts < attempts_limit;
     }
-    [[nodiscard]] bool send_behind(batch& from, command& asked, bool repeats);
+    [[nodiscard]] bool send_behind(batch& from, command& one, bool repeats);
 
     std::shared_ptr<transport> transport_;     ///< Null after `close`.
     std::shared_ptr<request_channel> channel_; ///< Of the transport, if it has one.

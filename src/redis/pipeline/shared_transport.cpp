@@ -110,9 +110,9 @@ public:
         observer_ = nullptr;
         // Outstanding requests own this, perhaps until after the end of the strand's context.
         time_->close();
-        if (const auto asked = std::exchange(check_, nullptr))
+        if (const auto check = std::exchange(check_, nullptr))
             there_->post(there_,
-                         [asked](auto&) { asked->cancel.emit(asio::cancellation_type::terminal); });
+                         [check](auto&) { check->cancel.emit(asio::cancellation_type::terminal); });
         for (const auto& each : std::exchange(under_way_, {}))
             abandon(each);
     }
@@ -139,11 +139,11 @@ public:
         static_cast<void>(posted); // on failure, the destroyed report delivers the error
     }
 
-    void begin_again(error_code why, std::string_view said) override
+    void begin_again(error_code why, std::string_view text) override
     {
         if (observer_ == nullptr)
             return;
-        observer_->on_down(why, said);
+        observer_->on_down(why, text);
         time_->wake_at(time_->now() + reconnect_pause(pause_, random_));
     }
 
@@ -177,26 +177,26 @@ private:
         if (check_ || observer_ == nullptr)
             return;
         check_ = std::make_shared<readiness_check>(*needed_, false, prefix_);
-        report end(poster_, [self = shared_from_this(), asked = check_](error_code error, bool) {
-            self->on_answer(asked, error);
+        report end(poster_, [self = shared_from_this(), check = check_](error_code error, bool) {
+            self->on_answer(check, error);
         });
         there_->post(there_,
-                     [asked = check_, done = std::move(end)](request_channel& connection) mutable {
-                         execute(connection, asked->request(), asked->adapter(),
-                                 asked->cancel.slot(), std::move(done));
+                     [check = check_, done = std::move(end)](request_channel& connection) mutable {
+                         execute(connection, check->request(), check->adapter(),
+                                 check->cancel.slot(), std::move(done));
                      });
     }
 
-    void on_answer(const std::shared_ptr<readiness_check>& asked, error_code error)
+    void on_answer(const std::shared_ptr<readiness_check>& check, error_code error)
     {
         if (observer_ == nullptr)
             return;
         check_.reset();
         const auto found = error ? readiness_check::verdict{errc::store_unavailable, {}}
-                                 : asked->result();
+                                 : check->result();
         if (!found.code)
-            return observer_->on_up(asked->server_us());
-        observer_->on_down(found.code, found.said);
+            return observer_->on_up(check->server_us());
+        observer_->on_down(found.code, found.text);
         if (has(mutant::readiness_not_repeated))
             return;
         time_->wake_at(time_->now() + reconnect_pause(pause_, random_));

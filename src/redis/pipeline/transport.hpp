@@ -25,9 +25,9 @@ class transport_observer
 public:
     /// Commands can be sent. `server_us`: the server's time; empty if this user may not read it.
     virtual void on_up(std::optional<std::int64_t> server_us) = 0;
-    /// Commands cannot be sent. Called for each reason. `said`: the text of the server, or the
+    /// Commands cannot be sent. Called for each reason. `text`: the text of the server, or the
     /// reason why there is no connection.
-    virtual void on_down(error_code why, std::string_view said) = 0;
+    virtual void on_down(error_code why, std::string_view text) = 0;
     void on_down(error_code why) { on_down(why, {}); }
 
 protected:
@@ -55,7 +55,7 @@ public:
     /// Called when the server is no longer a master: another server must be found.
     virtual void on_read_only() {}
     /// Reconnects after the usual pause, because the server cannot be used.
-    virtual void begin_again(error_code why, std::string_view said) = 0;
+    virtual void begin_again(error_code why, std::string_view text) = 0;
     /// The address of the server, for diagnostics.
     virtual std::string server() const { return {}; }
     /// Called when the context of the strand ends: destroys everything that belongs to it.

@@ -31,13 +31,13 @@ redirection read_place(redirection::kind what, std::string_view text)
 
 } // namespace
 
-redirection read_redirection(std::string_view said)
+redirection read_redirection(std::string_view error)
 {
     using kind = redirection::kind;
-    const std::size_t blank = said.find(' ');
-    const std::string_view code = said.substr(0, blank);
+    const std::size_t blank = error.find(' ');
+    const std::string_view code = error.substr(0, blank);
     const std::string_view rest = blank == std::string_view::npos ? std::string_view()
-                                                                  : said.substr(blank + 1);
+                                                                  : error.substr(blank + 1);
     if (code == "MOVED")
         return read_place(kind::moved, rest);
     if (code == "ASK")

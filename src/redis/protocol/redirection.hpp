@@ -28,7 +28,7 @@ struct redirection
 };
 
 /// Reads the text of an error.
-[[nodiscard]] LEASEHOLD_REDIS_EXPORT redirection read_redirection(std::string_view said);
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT redirection read_redirection(std::string_view error);
 
 } // namespace leasehold::redis_store
 

@@ -19,22 +19,22 @@ constexpr unsigned most_votes = 4;
 class acquire_operation final : public acquiring
 {
 public:
-    acquire_operation(std::shared_ptr<quorum_state> of, const acquire_request& asked,
+    acquire_operation(std::shared_ptr<quorum_state> of, const acquire_request& request,
                       store::acquire_handler done)
-        : acquiring(std::move(of), asked, std::move(done)),
-          fences_(std::min(asked.fences, most_fences)),
-          floor_(asked.fence_floor),
-          asks_holder_(asked.needs_holder)
+        : acquiring(std::move(of), request, std::move(done)),
+          fences_(std::min(request.fences, most_fences)),
+          floor_(request.fence_floor),
+          asks_holder_(request.needs_holder)
     {}
 
     void start()
     {
         of_->add(*this);
         of_->saw_lease(lease_);
-        const mask asked = of_->granting();
-        if (count(asked) < of_->size.grants)
+        const mask members = of_->granting();
+        if (count(members) < of_->size.grants)
             return of_->post([self = self_ptr()] { self->fail(); });
-        vote(asked);
+        vote(members);
     }
 
 private:
@@ -46,7 +46,7 @@ private:
         return std::static_pointer_cast<acquire_operation>(shared_from_this());
     }
 
-    void vote(mask asked)
+    void vote(mask members)
     {
         ++votes_;
         epoch_ = of_->epoch();
@@ -56,13 +56,13 @@ private:
         answers_ = {};
         vote_.emplace(of_->size, std::max(of_->next_fence(), floor_ + 1), fences_);
         for (unsigned i = 0; i < of_->size.members; ++i) {
-            if (contains(asked, i))
+            if (contains(members, i))
                 vote_->ask(i);
         }
         limit_ = of_->now() + quorum_state::patience(lease_);
         of_->schedule(*this, limit_);
         for (unsigned i = 0; i < of_->size.members; ++i) {
-            if (contains(asked, i))
+            if (contains(members, i))
                 ask(i, false);
         }
     }
@@ -85,29 +85,30 @@ private:
              .only_ours = only_ours,
              .needs_holder = asks_holder_},
             [self = self_ptr(), number, vote = votes_,
-             round = vote_->round()](error_code failed, const ballot_reply& said) {
-                self->answered(number, vote, round, failed, said);
+             round = vote_->round()](error_code failed, const ballot_reply& reply) {
+                self->answered(number, vote, round, failed, reply);
             });
     }
 
     void answered(unsigned number, unsigned vote, unsigned round, error_code failed,
-                  const ballot_reply& said)
+                  const ballot_reply& reply)
     {
-        of_->saw(said.largest);
+        of_->saw(reply.largest);
         if (failed)
             failed_at(number, failed);
         count_reply(number,
-                    !failed && (said.result == outcome::accepted || said.result == outcome::outbid),
-                    !failed && said.result == outcome::held);
-        if (!failed && said.result == outcome::blank)
+                    !failed &&
+                        (reply.result == outcome::accepted || reply.result == outcome::outbid),
+                    !failed && reply.result == outcome::held);
+        if (!failed && reply.result == outcome::blank)
             of_->on_blank_member(number);
-        if (!failed && said.result == outcome::silent)
-            of_->on_silent(number, said.remaining);
-        if (!failed && said.result == outcome::older_epoch)
-            of_->saw_epoch(said.epoch);
+        if (!failed && reply.result == outcome::silent)
+            of_->on_silent(number, reply.remaining);
+        if (!failed && reply.result == outcome::older_epoch)
+            of_->saw_epoch(reply.epoch);
         if (!done_ || vote != votes_)
             return;
-        perform(vote_->answered(number, round, read(number, round, failed, said), said.largest));
+        perform(vote_->answered(number, round, read(number, round, failed, reply), reply.largest));
         if (done_ && vote == votes_ && vote_->lingers()) {
             // Members that answer at all do so soon.
             const auto now = of_->now();
@@ -117,23 +118,23 @@ private:
         }
     }
 
-    answer read(unsigned number, unsigned round, error_code failed, const ballot_reply& said)
+    answer read(unsigned number, unsigned round, error_code failed, const ballot_reply& reply)
     {
         if (failed) {
-            answers_.failed(number, failed, words_of(said.details));
+            answers_.failed(number, failed, words_of(reply.details));
             const bool executed = failed == errc::outcome_unknown;
             if (!executed)
                 clear(number, round);
             return executed ? answer::unknown : answer::refused;
         }
-        switch (said.result) {
+        switch (reply.result) {
         case outcome::accepted: return answer::accepted;
         case outcome::outbid: return answer::outbid;
         case outcome::held:
             clear(number, round);
-            held_.push_back(said.remaining);
-            if (said.details)
-                holder_ = said.details;
+            held_.push_back(reply.remaining);
+            if (reply.details)
+                holder_ = reply.details;
             answers_.failed(number, errc::held);
             return answer::held;
         case outcome::late:
@@ -211,9 +212,9 @@ private:
             return;
         const bool again = later_epoch_ && votes_ < most_votes && of_->epoch() > epoch_ &&
                            of_->is_open() && of_->now() < began_ + clock::duration(budget_);
-        const mask asked = of_->granting();
-        if (again && count(asked) >= of_->size.grants)
-            return vote(asked);
+        const mask members = of_->granting();
+        if (again && count(members) >= of_->size.grants)
+            return vote(members);
         release_everywhere();
         acquire_reply reply;
         if (vote_ && vote_->is_held()) {
@@ -259,10 +260,10 @@ private:
 
 } // namespace
 
-void start_acquire(const std::shared_ptr<quorum_state>& of, const acquire_request& asked,
+void start_acquire(const std::shared_ptr<quorum_state>& of, const acquire_request& request,
                    store::acquire_handler done)
 {
-    std::make_shared<acquire_operation>(of, asked, std::move(done))->start();
+    std::make_shared<acquire_operation>(of, request, std::move(done))->start();
 }
 
 } // namespace leasehold::quorum

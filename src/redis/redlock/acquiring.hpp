@@ -20,14 +20,14 @@ namespace leasehold::quorum {
 class acquiring : public operation
 {
 protected:
-    acquiring(std::shared_ptr<quorum_state> of, const acquire_request& asked,
+    acquiring(std::shared_ptr<quorum_state> of, const acquire_request& request,
               store::acquire_handler done)
         : of_(std::move(of)),
-          name_(asked.name),
-          owner_(asked.owner),
-          entry_(asked.entry),
-          lease_(asked.lease),
-          budget_(asked.budget),
+          name_(request.name),
+          owner_(request.owner),
+          entry_(request.entry),
+          lease_(request.lease),
+          budget_(request.budget),
           began_(of_->now()),
           done_(std::move(done))
     {}

@@ -53,11 +53,11 @@ void quorum_state::assembly::start()
     ask_all([&](unsigned i) {
         of_->at(i).async_inspect(
             of_->draw(), [this, self, i, connection = of_->members_[i].connection](
-                             error_code failed, const inspect_answer& said) {
+                             error_code failed, const inspect_answer& answer) {
                 known& each = of_->members_[i];
                 if (!failed && each.reachable && connection == each.connection &&
                     phase_ == phase::inspecting)
-                    of_->take_inspection(i, said);
+                    of_->take_inspection(i, answer);
                 answered(i, phase::inspecting);
             });
         return true;
@@ -117,10 +117,10 @@ void quorum_state::assembly::ask_more()
             if (rejoin_->is_blank(i))
                 return false;
             of_->at(i).async_adopt(
-                rejoin_->epoch(), [this, self, i](error_code failed, const adopt_answer& said) {
-                    if (!failed && said.adopted && said.epoch >= rejoin_->epoch()) {
-                        of_->saw_epoch(said.epoch);
-                        rejoin_->adopted(i, said.largest, said.lease);
+                rejoin_->epoch(), [this, self, i](error_code failed, const adopt_answer& answer) {
+                    if (!failed && answer.adopted && answer.epoch >= rejoin_->epoch()) {
+                        of_->saw_epoch(answer.epoch);
+                        rejoin_->adopted(i, answer.largest, answer.lease);
                     }
                     answered(i, phase::asking);
                 });
@@ -129,14 +129,14 @@ void quorum_state::assembly::ask_more()
     case fsm::rejoin::step::confirm:
         return ask_all([&](unsigned i) {
             of_->at(i).async_inspect(
-                of_->draw(), [this, self, i](error_code failed, const inspect_answer& said) {
+                of_->draw(), [this, self, i](error_code failed, const inspect_answer& answer) {
                     if (!failed)
                         rejoin_->confirmed(i, {.reachable = true,
-                                               .is_member = said.is_member,
-                                               .epoch = said.epoch,
-                                               .largest = said.largest,
-                                               .nonce = said.nonce,
-                                               .lease = said.lease});
+                                               .is_member = answer.is_member,
+                                               .epoch = answer.epoch,
+                                               .largest = answer.largest,
+                                               .nonce = answer.nonce,
+                                               .lease = answer.lease});
                     answered(i, phase::asking);
                 });
             return true;
@@ -162,9 +162,9 @@ void quorum_state::assembly::write()
                                .silence = rejoin_->silence(),
                                .began = rejoin_->beginning()},
                               [this, self, i, connection = of_->members_[i].connection](
-                                  error_code failed, const seed_answer& said) {
+                                  error_code failed, const seed_answer& answer) {
                                   if (!failed && of_->members_[i].connection == connection)
-                                      of_->joined(i, said, rejoin_->epoch());
+                                      of_->joined(i, answer, rejoin_->epoch());
                                   answered(i, phase::seeding);
                               });
         return true;

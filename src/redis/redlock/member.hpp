@@ -182,18 +182,18 @@ public:
                       unsigned number) = 0;
     virtual void close() = 0;
 
-    virtual void async_vote(const ballot& asked, handler<ballot_reply> done) = 0;
-    virtual void async_reenter(const reentry& asked, handler<reentered> done) = 0;
+    virtual void async_vote(const ballot& request, handler<ballot_reply> done) = 0;
+    virtual void async_reenter(const reentry& request, handler<reentered> done) = 0;
     /// @param budget The limit for creating locks: later none is created.
-    virtual void async_renew(std::span<const upkeep> asked, std::chrono::milliseconds budget,
+    virtual void async_renew(std::span<const upkeep> renewals, std::chrono::milliseconds budget,
                              asio::any_completion_handler<void(std::vector<kept>)> done) = 0;
     /// @param quiet The release is not published.
-    virtual void async_release(const release_request& asked, bool quiet,
+    virtual void async_release(const release_request& request, bool quiet,
                                handler<release_answer> done) = 0;
 
     virtual void async_inspect(std::uint64_t nonce, handler<inspect_answer> done) = 0;
     virtual void async_adopt(std::uint64_t epoch, handler<adopt_answer> done) = 0;
-    virtual void async_seed(const seed& asked, handler<seed_answer> done) = 0;
+    virtual void async_seed(const seed& request, handler<seed_answer> done) = 0;
 
     /// As in a `store`; empty if the member cannot be reached.
     virtual void async_describe(std::string_view holder, store::describe_handler done) = 0;

@@ -62,8 +62,8 @@ public:
     {
         return {};
     }
-    [[nodiscard]] redis_store::said<acquire_reply> acquired(const redis_store::call&,
-                                                            redis_store::answers) override
+    [[nodiscard]] redis_store::parsed<acquire_reply> acquired(const redis_store::call&,
+                                                              redis_store::answers) override
     {
         return {errc::not_supported, {}};
     }
@@ -71,8 +71,8 @@ public:
     {
         return errc::not_supported;
     }
-    [[nodiscard]] redis_store::said<release_reply> released(const redis_store::call&,
-                                                            redis_store::answers) override
+    [[nodiscard]] redis_store::parsed<release_reply> released(const redis_store::call&,
+                                                              redis_store::answers) override
     {
         return {errc::not_supported, {}};
     }

@@ -128,17 +128,17 @@ void quorum_state::describe(std::string_view holder, store::describe_handler don
         store::describe_handler done;
         unsigned outstanding;
     };
-    const mask asked = reachable();
-    if (asked == 0)
+    const mask members = reachable();
+    if (members == 0)
         return post([done = std::move(done)]() mutable { std::move(done)(client_info()); });
-    const auto all = std::make_shared<question>(question{std::move(done), count(asked)});
+    const auto all = std::make_shared<question>(question{std::move(done), count(members)});
     for (unsigned i = 0; i < size.members; ++i) {
-        if (!contains(asked, i))
+        if (!contains(members, i))
             continue;
-        at(i).async_describe(holder, [all](client_info said) {
+        at(i).async_describe(holder, [all](client_info info) {
             --all->outstanding;
-            if (all->done && (!said.empty() || all->outstanding == 0))
-                std::exchange(all->done, nullptr)(std::move(said));
+            if (all->done && (!info.empty() || all->outstanding == 0))
+                std::exchange(all->done, nullptr)(std::move(info));
         });
     }
 }
@@ -211,13 +211,13 @@ void quorum_state::inspect(unsigned number)
 {
     at(number).async_inspect(
         draw(), [self = shared_from_this(), number, connection = members_[number].connection](
-                    error_code failed, const inspect_answer& said) {
-            self->inspected(number, connection, failed, said);
+                    error_code failed, const inspect_answer& answer) {
+            self->inspected(number, connection, failed, answer);
         });
 }
 
 void quorum_state::inspected(unsigned number, unsigned connection, error_code failed,
-                             const inspect_answer& said)
+                             const inspect_answer& answer)
 {
     known& each = members_[number];
     if (listener_ == nullptr || connection != each.connection || !each.reachable)
@@ -228,7 +228,7 @@ void quorum_state::inspected(unsigned number, unsigned connection, error_code fa
         assemble_later(fsm::pick(random_, again_floor, again_ceiling));
         return review();
     }
-    take_inspection(number, said);
+    take_inspection(number, answer);
     leave_again(number);
     complete_at(number);
     if (!each.is_member)
@@ -236,23 +236,24 @@ void quorum_state::inspected(unsigned number, unsigned connection, error_code fa
     review();
 }
 
-void quorum_state::take_inspection(unsigned number, const inspect_answer& said)
+void quorum_state::take_inspection(unsigned number, const inspect_answer& answer)
 {
     known& each = members_[number];
     each.inspected = true;
     each.inspected_at = now();
-    each.is_member = said.is_member;
+    each.is_member = answer.is_member;
     each.why = {};
-    each.silent_until = said.is_member ? now() + clock::duration(said.silent) : clock::time_point();
+    each.silent_until = answer.is_member ? now() + clock::duration(answer.silent)
+                                         : clock::time_point();
     each.view = {.reachable = true,
-                 .is_member = said.is_member,
-                 .epoch = said.epoch,
-                 .largest = said.largest,
-                 .nonce = said.nonce,
-                 .began = said.began,
-                 .lease = said.lease};
-    saw_epoch(said.epoch);
-    saw(said.largest);
+                 .is_member = answer.is_member,
+                 .epoch = answer.epoch,
+                 .largest = answer.largest,
+                 .nonce = answer.nonce,
+                 .began = answer.began,
+                 .lease = answer.lease};
+    saw_epoch(answer.epoch);
+    saw(answer.largest);
     set_timer();
 }
 
@@ -279,15 +280,15 @@ void quorum_state::on_silent(unsigned number, std::chrono::milliseconds left)
     set_timer();
 }
 
-void quorum_state::joined(unsigned number, const seed_answer& said, std::uint64_t epoch)
+void quorum_state::joined(unsigned number, const seed_answer& answer, std::uint64_t epoch)
 {
     known& each = members_[number];
     if (!each.reachable)
         return;
     saw_epoch(epoch);
-    each.is_member = said.is_member;
-    each.silent_until = now() + clock::duration(said.silent);
-    if (!said.is_member)
+    each.is_member = answer.is_member;
+    each.silent_until = now() + clock::duration(answer.silent);
+    if (!answer.is_member)
         on_blank_member(number);
     set_timer();
     review();
@@ -537,8 +538,8 @@ bool quorum_state::create_at(unsigned number, const partial_ptr& lock,
     at(number).async_renew(missing, budget,
                            [self = shared_from_this(), number, lock,
                             until = sent + lease - fsm::drift_margin(lease), limit,
-                            done = std::move(done)](const std::vector<kept>& said) {
-                               const kept result = said.empty() ? kept::failed : said.front();
+                            done = std::move(done)](const std::vector<kept>& results) {
+                               const kept result = results.empty() ? kept::failed : results.front();
                                if (result == kept::failed)
                                    self->may_run(number, lock->owner, lock->entry, limit);
                                if (result == kept::yes) {

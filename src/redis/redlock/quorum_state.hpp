@@ -98,9 +98,9 @@ public:
     {
         at(number).async_release(leaving, quiet,
                                  [self = shared_from_this(), done = std::move(done)](
-                                     error_code failed, const release_answer& said) mutable {
+                                     error_code failed, const release_answer& answer) mutable {
                                      --self->releases_;
-                                     done(failed, said);
+                                     done(failed, answer);
                                      self->end_drain();
                                  });
         ++releases_;
@@ -223,9 +223,9 @@ private:
 
     void inspect(unsigned number);
     void inspected(unsigned number, unsigned connection, error_code failed,
-                   const inspect_answer& said);
-    void take_inspection(unsigned number, const inspect_answer& said);
-    void joined(unsigned number, const seed_answer& said, std::uint64_t epoch);
+                   const inspect_answer& answer);
+    void take_inspection(unsigned number, const inspect_answer& answer);
+    void joined(unsigned number, const seed_answer& answer, std::uint64_t epoch);
     void assemble();
     // The pause before a request that a member rejected, or that failed, is retried.
     static constexpr clock::duration again_floor = std::chrono::milliseconds(200);

@@ -29,28 +29,28 @@ std::uint64_t natural(std::int64_t value) noexcept
     return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
 }
 
-ballot_reply read_ballot(numbers said, bool asked_holder)
+ballot_reply read_ballot(numbers fields, bool asked_holder)
 {
     using outcome = ballot_reply::outcome;
     ballot_reply reply;
-    reply.largest = natural(said[1]);
-    switch (said[0]) {
+    reply.largest = natural(fields[1]);
+    switch (fields[0]) {
     case 1: reply.result = outcome::accepted; break;
     case 2: reply.result = outcome::outbid; break;
     case 0:
         reply.result = outcome::held;
-        reply.remaining = redis_store::time_left(said[2]);
-        if (asked_holder && said[3] != 0)
-            reply.details = redis_store::held_by(said[3]);
+        reply.remaining = redis_store::time_left(fields[2]);
+        if (asked_holder && fields[3] != 0)
+            reply.details = redis_store::held_by(fields[3]);
         break;
     case -1: reply.result = outcome::late; break;
     case -4:
         reply.result = outcome::silent;
-        reply.remaining = redis_store::time_left(said[2]);
+        reply.remaining = redis_store::time_left(fields[2]);
         break;
     case -5:
         reply.result = outcome::older_epoch;
-        reply.epoch = natural(said[2]);
+        reply.epoch = natural(fields[2]);
         break;
     case -6: reply.result = outcome::too_far; break;
     default: reply.result = outcome::blank;
@@ -96,42 +96,42 @@ public:
         published_releases_->close();
     }
 
-    void async_vote(const ballot& asked, handler<ballot_reply> done) override
+    void async_vote(const ballot& request, handler<ballot_reply> done) override
     {
         if (note_)
-            note_->goes_with(asked.owner, {}, asked.lease);
+            note_->goes_with(request.owner, {}, request.lease);
         ask(
-            asked.name, asked.budget,
+            request.name, request.budget,
             [&](boost::redis::request& to, std::int64_t latest) {
-                push_command(to, "EVALSHA", of_quorum().acquire.sha, 3, asked.name,
-                             keys_.fence(asked.name), keys_.record(), value_of(asked.owner),
-                             asked.lease.count(), asked.first_fence, asked.fences, latest,
-                             asked.epoch, retention_.count(), asked.only_ours ? 1 : 0,
-                             asked.needs_holder ? 1 : 0);
+                push_command(to, "EVALSHA", of_quorum().acquire.sha, 3, request.name,
+                             keys_.fence(request.name), keys_.record(), value_of(request.owner),
+                             request.lease.count(), request.first_fence, request.fences, latest,
+                             request.epoch, retention_.count(), request.only_ours ? 1 : 0,
+                             request.needs_holder ? 1 : 0);
                 return call{
-                    .called = &of_quorum().acquire, .expects = 5, .takes = !asked.only_ours};
+                    .called = &of_quorum().acquire, .expects = 5, .takes = !request.only_ours};
             },
             std::move(done),
-            [holder = asked.needs_holder](numbers said) {
-                return std::optional(read_ballot(said, holder));
+            [holder = request.needs_holder](numbers fields) {
+                return std::optional(read_ballot(fields, holder));
             });
     }
 
-    void async_reenter(const reentry& asked, handler<reentered> done) override
+    void async_reenter(const reentry& request, handler<reentered> done) override
     {
         if (note_)
-            note_->goes_with(asked.owner, asked.entry, asked.lease);
+            note_->goes_with(request.owner, request.entry, request.lease);
         ask(
-            asked.name, asked.budget,
+            request.name, request.budget,
             [&](boost::redis::request& to, std::int64_t latest) {
-                push_command(to, "EVALSHA", of_quorum().reenter.sha, 3, asked.name,
-                             keys_.entries(asked.name), keys_.record(), value_of(asked.owner),
-                             asked.lease.count(), latest, asked.entry);
+                push_command(to, "EVALSHA", of_quorum().reenter.sha, 3, request.name,
+                             keys_.entries(request.name), keys_.record(), value_of(request.owner),
+                             request.lease.count(), latest, request.entry);
                 return call{.called = &of_quorum().reenter, .expects = 2, .takes = true};
             },
             std::move(done),
-            [](numbers said) -> std::optional<reentered> {
-                switch (said[0]) {
+            [](numbers fields) -> std::optional<reentered> {
+                switch (fields[0]) {
                 case 1: return reentered::yes;
                 case -1: return reentered::late;
                 case -2: return reentered::gone;
@@ -140,7 +140,7 @@ public:
             });
     }
 
-    void async_renew(std::span<const upkeep> asked, std::chrono::milliseconds budget,
+    void async_renew(std::span<const upkeep> renewals, std::chrono::milliseconds budget,
                      asio::any_completion_handler<void(std::vector<kept>)> done) override
     {
         struct job
@@ -151,53 +151,53 @@ public:
         };
         if (note_) {
             // A member that could not be reached at the acquire has no record of the client.
-            for (const upkeep& each : asked)
+            for (const upkeep& each : renewals)
                 note_->goes_with(each.what.owner, each.what.entry, each.what.lease);
         }
         const auto whole = std::make_shared<job>();
         whole->done = std::move(done);
-        whole->results.resize(asked.size(), kept::failed);
-        for (std::size_t first = 0; first < asked.size(); first += renewals_per_command) {
-            const auto part = asked.subspan(first,
-                                            std::min(renewals_per_command, asked.size() - first));
+        whole->results.resize(renewals.size(), kept::failed);
+        for (std::size_t first = 0; first < renewals.size(); first += renewals_per_command) {
+            const auto part = renewals.subspan(
+                first, std::min(renewals_per_command, renewals.size() - first));
             ++whole->outstanding;
             pipeline_->ask(
                 part.front().what.name, budget,
                 [&](boost::redis::request& to, std::int64_t latest) {
                     return write_renewals(part, latest, to);
                 },
-                [whole, first](error_code failed, numbers said, const details_ptr&) {
-                    for (std::size_t i = 0; !failed && i < said.size(); ++i)
-                        whole->results[first + i] = said[i] == 1   ? kept::yes
-                                                    : said[i] == 0 ? kept::gone
-                                                    : said[i] == 2 ? kept::free
-                                                                   : kept::failed;
+                [whole, first](error_code failed, numbers fields, const details_ptr&) {
+                    for (std::size_t i = 0; !failed && i < fields.size(); ++i)
+                        whole->results[first + i] = fields[i] == 1   ? kept::yes
+                                                    : fields[i] == 0 ? kept::gone
+                                                    : fields[i] == 2 ? kept::free
+                                                                     : kept::failed;
                     if (--whole->outstanding == 0)
                         std::move(whole->done)(std::move(whole->results));
                 });
         }
     }
 
-    void async_release(const release_request& asked, bool quiet,
+    void async_release(const release_request& request, bool quiet,
                        handler<release_answer> done) override
     {
         ask(
-            asked.name, {},
+            request.name, {},
             [&](boost::redis::request& to, std::int64_t) {
-                push_command(to, "EVALSHA", of_quorum().release.sha, 3, asked.name,
-                             keys_.entries(asked.name), keys_.fence(asked.name),
-                             value_of(asked.owner), asked.entry,
-                             quiet ? std::string() : keys_.releases(asked.name));
+                push_command(to, "EVALSHA", of_quorum().release.sha, 3, request.name,
+                             keys_.entries(request.name), keys_.fence(request.name),
+                             value_of(request.owner), request.entry,
+                             quiet ? std::string() : keys_.releases(request.name));
                 return call{.called = &of_quorum().release, .expects = 3, .undoes = true};
             },
             std::move(done),
-            [](numbers said) -> std::optional<release_answer> {
+            [](numbers fields) -> std::optional<release_answer> {
                 using outcome = release_reply::outcome;
-                if (said[0] < 0 || said[0] > 2)
+                if (fields[0] < 0 || fields[0] > 2)
                     return std::nullopt;
                 constexpr outcome meanings[] = {outcome::not_owner, outcome::freed,
                                                 outcome::still_held};
-                return release_answer{meanings[said[0]], said[1], natural(said[2])};
+                return release_answer{meanings[fields[0]], fields[1], natural(fields[2])};
             },
             false);
     }
@@ -211,11 +211,11 @@ public:
                 return call{.called = &of_quorum().inspect, .expects = 8};
             },
             std::move(done),
-            [](numbers said) {
+            [](numbers fields) {
                 return std::optional(
-                    inspect_answer{said[0] == 1, natural(said[1]), natural(said[2]),
-                                   redis_store::time_left(said[3]), natural(said[4]),
-                                   redis_store::time_left(said[5]), natural(said[6])});
+                    inspect_answer{fields[0] == 1, natural(fields[1]), natural(fields[2]),
+                                   redis_store::time_left(fields[3]), natural(fields[4]),
+                                   redis_store::time_left(fields[5]), natural(fields[6])});
             });
     }
 
@@ -228,26 +228,27 @@ public:
                 return call{.called = &of_quorum().adopt, .expects = 5};
             },
             std::move(done),
-            [](numbers said) {
-                return std::optional(adopt_answer{said[0] == 1, natural(said[1]), natural(said[2]),
-                                                  redis_store::time_left(said[3])});
+            [](numbers fields) {
+                return std::optional(adopt_answer{fields[0] == 1, natural(fields[1]),
+                                                  natural(fields[2]),
+                                                  redis_store::time_left(fields[3])});
             });
     }
 
-    void async_seed(const seed& asked, handler<seed_answer> done) override
+    void async_seed(const seed& request, handler<seed_answer> done) override
     {
         ask(
             keys_.record(), {},
             [&](boost::redis::request& to, std::int64_t) {
-                push_command(to, "EVALSHA", of_quorum().seed.sha, 1, keys_.record(), asked.nonce,
-                             asked.epoch, asked.floor, asked.silence.count(), asked.lease.count(),
-                             asked.began);
+                push_command(to, "EVALSHA", of_quorum().seed.sha, 1, keys_.record(), request.nonce,
+                             request.epoch, request.floor, request.silence.count(),
+                             request.lease.count(), request.began);
                 return call{.called = &of_quorum().seed, .expects = 3};
             },
             std::move(done),
-            [](numbers said) {
-                return std::optional(
-                    seed_answer{said[0] == 1 || said[0] == 2, redis_store::time_left(said[1])});
+            [](numbers fields) {
+                return std::optional(seed_answer{fields[0] == 1 || fields[0] == 2,
+                                                 redis_store::time_left(fields[1])});
             });
     }
 
@@ -258,7 +259,7 @@ public:
 
     [[nodiscard]] client_info own_info() const override
     {
-        return note_ ? note_->said() : client_info();
+        return note_ ? note_->info() : client_info();
     }
 
     void watch(std::string_view name) override { published_releases_->watch(name); }
@@ -273,14 +274,14 @@ private:
     {
         pipeline_->ask(key, budget, write,
                        [done = std::move(done), read, timed, way = pipeline_](
-                           error_code failed, numbers said, details_ptr details) mutable {
+                           error_code failed, numbers fields, details_ptr details) mutable {
                            std::optional<Reply> reply;
                            if (!failed) {
-                               reply = read(said);
+                               reply = read(fields);
                                if (!reply)
                                    failed = errc::outcome_unknown;
-                               else if (timed && detail::is_server_time(said.back()))
-                                   way->learn_time(said.back());
+                               else if (timed && detail::is_server_time(fields.back()))
+                                   way->learn_time(fields.back());
                            }
                            if constexpr (requires(Reply r) { r.details; }) {
                                if (failed) {
@@ -292,18 +293,18 @@ private:
                        });
     }
 
-    call write_renewals(std::span<const upkeep> asked, std::int64_t latest,
+    call write_renewals(std::span<const upkeep> renewals, std::int64_t latest,
                         boost::redis::request& to) const
     {
         redis_store::command_words words;
         words.add(of_quorum().renew.sha);
-        words.add(static_cast<std::int64_t>(2 * asked.size()));
-        for (const upkeep& each : asked) {
+        words.add(static_cast<std::int64_t>(2 * renewals.size()));
+        for (const upkeep& each : renewals) {
             words.add(each.what.name);
             words.write([&](std::string& text) { text += keys_.entries(each.what.name); });
         }
         words.add(latest);
-        for (const upkeep& each : asked) {
+        for (const upkeep& each : renewals) {
             words.write([&](std::string& text) { text += value_of(each.what.owner); });
             words.add(each.what.lease.count());
             words.add(each.what.entry);
@@ -311,9 +312,9 @@ private:
         }
         words.push("EVALSHA", to);
         // A release undoes what it creates.
-        const bool creates = std::any_of(asked.begin(), asked.end(),
+        const bool creates = std::any_of(renewals.begin(), renewals.end(),
                                          [](const upkeep& each) { return each.create; });
-        return {.called = &of_quorum().renew, .expects = asked.size(), .takes = creates};
+        return {.called = &of_quorum().renew, .expects = renewals.size(), .takes = creates};
     }
 
     void on_wakeup(std::string_view) override {}

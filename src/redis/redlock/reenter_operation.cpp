@@ -13,9 +13,9 @@ namespace {
 class reenter_operation final : public acquiring
 {
 public:
-    reenter_operation(std::shared_ptr<quorum_state> of, const acquire_request& asked,
+    reenter_operation(std::shared_ptr<quorum_state> of, const acquire_request& request,
                       store::acquire_handler done)
-        : acquiring(std::move(of), asked, std::move(done)),
+        : acquiring(std::move(of), request, std::move(done)),
           asked_(of_->reachable()),
           renewed_(of_->size)
     {}
@@ -33,13 +33,14 @@ public:
                 continue;
             doubtful_ |= bit(i);
             ++outstanding_;
-            of_->at(i).async_reenter(
-                {.name = name_,
-                 .owner = owner_,
-                 .entry = entry_,
-                 .lease = lease_,
-                 .budget = budget_},
-                [self, i](error_code failed, reentered said) { self->answered(i, failed, said); });
+            of_->at(i).async_reenter({.name = name_,
+                                      .owner = owner_,
+                                      .entry = entry_,
+                                      .lease = lease_,
+                                      .budget = budget_},
+                                     [self, i](error_code failed, reentered result) {
+                                         self->answered(i, failed, result);
+                                     });
         }
     }
 
@@ -57,14 +58,14 @@ private:
         of_->schedule(*this, of_->now() + quorum_state::patience(lease_));
     }
 
-    void answered(unsigned number, error_code failed, reentered said)
+    void answered(unsigned number, error_code failed, reentered result)
     {
         if (failed)
             failed_at(number, failed);
         count_reply(number, false, false);
         if (!done_)
             return;
-        if (said != reentered::yes && !failed)
+        if (result != reentered::yes && !failed)
             doubtful_ &= ~bit(number);
         if (renews_)
             return;
@@ -73,10 +74,10 @@ private:
             answers_.failed(number, failed);
         }
         else {
-            yes_ += said == reentered::yes ? 1 : 0;
-            gone_ += said == reentered::gone ? 1 : 0;
-            late_ += said == reentered::late ? 1 : 0;
-            if (said != reentered::yes)
+            yes_ += result == reentered::yes ? 1 : 0;
+            gone_ += result == reentered::gone ? 1 : 0;
+            late_ += result == reentered::late ? 1 : 0;
+            if (result != reentered::yes)
                 answers_.failed(number, errc::not_owner);
         }
         decide();
@@ -108,19 +109,20 @@ private:
             if (!contains(asked_, i))
                 continue;
             ++outstanding_;
-            of_->at(i).async_renew(what, {}, [self = self_ptr(), i](const std::vector<kept>& said) {
-                self->renewed(i, said.empty() ? kept::failed : said.front());
-            });
+            of_->at(i).async_renew(
+                what, {}, [self = self_ptr(), i](const std::vector<kept>& results) {
+                    self->renewed(i, results.empty() ? kept::failed : results.front());
+                });
         }
     }
 
-    void renewed(unsigned number, kept said)
+    void renewed(unsigned number, kept result)
     {
-        count_reply(number, said == kept::yes, said == kept::gone);
+        count_reply(number, result == kept::yes, result == kept::gone);
         if (!done_)
             return;
         --pending_;
-        switch (said) {
+        switch (result) {
         case kept::failed: answers_.failed(number, errc::outcome_unknown); break;
         case kept::yes: renewed_.renewed(); break;
         case kept::free:
@@ -176,10 +178,10 @@ private:
 
 } // namespace
 
-void start_reenter(const std::shared_ptr<quorum_state>& of, const acquire_request& asked,
+void start_reenter(const std::shared_ptr<quorum_state>& of, const acquire_request& request,
                    store::acquire_handler done)
 {
-    std::make_shared<reenter_operation>(of, asked, std::move(done))->start();
+    std::make_shared<reenter_operation>(of, request, std::move(done))->start();
 }
 
 } // namespace leasehold::quorum

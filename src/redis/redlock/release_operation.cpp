@@ -11,12 +11,12 @@ namespace {
 class release_operation final : public operation
 {
 public:
-    release_operation(std::shared_ptr<quorum_state> of, const release_request& asked,
+    release_operation(std::shared_ptr<quorum_state> of, const release_request& request,
                       store::release_handler done)
         : of_(std::move(of)),
-          name_(asked.name),
-          owner_(asked.owner),
-          entry_(asked.entry),
+          name_(request.name),
+          owner_(request.owner),
+          entry_(request.entry),
           began_(of_->now()),
           done_(std::move(done)),
           vote_(of_->size)
@@ -25,20 +25,20 @@ public:
     void start()
     {
         const auto self = std::static_pointer_cast<release_operation>(shared_from_this());
-        const mask asked = of_->reachable();
-        pending_ = count(asked);
+        const mask members = of_->reachable();
+        pending_ = count(members);
         for (unsigned i = 0; i < of_->size.members; ++i) {
-            if (!contains(asked, i))
+            if (!contains(members, i))
                 of_->leave_later(i, request());
         }
         if (pending_ == 0)
             return of_->post([self] { self->decide(); });
         of_->schedule(*this, of_->now() + of_->patience());
         for (unsigned i = 0; i < of_->size.members; ++i) {
-            if (contains(asked, i))
+            if (contains(members, i))
                 of_->release_at(i, request(), false,
-                                [self, i](error_code failed, const release_answer& said) {
-                                    self->answered(i, failed, said);
+                                [self, i](error_code failed, const release_answer& answer) {
+                                    self->answered(i, failed, answer);
                                 });
         }
     }
@@ -49,7 +49,7 @@ private:
         return {.name = name_, .owner = owner_, .entry = entry_};
     }
 
-    void answered(unsigned number, error_code failed, const release_answer& said)
+    void answered(unsigned number, error_code failed, const release_answer& answer)
     {
         if (failed) {
             if (failed != condition::bad_request)
@@ -58,23 +58,23 @@ private:
         }
         else {
             of_->left(number, request(), began_);
-            take(said);
+            take(answer);
         }
         if (pending_ > 0)
             --pending_;
         decide();
     }
 
-    void take(const release_answer& said)
+    void take(const release_answer& answer)
     {
         using outcome = release_reply::outcome;
-        if (said.result == outcome::freed) {
+        if (answer.result == outcome::freed) {
             vote_.freed();
-            of_->saw(said.largest);
-            receivers_ = std::max(receivers_, said.receivers);
-            known_ = known_ && said.receivers >= 0;
+            of_->saw(answer.largest);
+            receivers_ = std::max(receivers_, answer.receivers);
+            known_ = known_ && answer.receivers >= 0;
         }
-        else if (said.result == outcome::still_held) {
+        else if (answer.result == outcome::still_held) {
             vote_.left();
         }
         else {
@@ -138,11 +138,11 @@ private:
 
 } // namespace
 
-void start_release(const std::shared_ptr<quorum_state>& of, const release_request& asked,
+void start_release(const std::shared_ptr<quorum_state>& of, const release_request& request,
                    store::release_handler done)
 {
-    of->on_leave(asked);
-    std::make_shared<release_operation>(of, asked, std::move(done))->start();
+    of->on_leave(request);
+    std::make_shared<release_operation>(of, request, std::move(done))->start();
 }
 
 } // namespace leasehold::quorum

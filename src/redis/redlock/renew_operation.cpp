@@ -12,12 +12,12 @@ namespace {
 class renew_operation final : public operation
 {
 public:
-    renew_operation(std::shared_ptr<quorum_state> of, std::span<const renewal> asked,
+    renew_operation(std::shared_ptr<quorum_state> of, std::span<const renewal> renewals,
                     store::renew_handler done)
         : of_(std::move(of)), done_(std::move(done)), began_(of_->now())
     {
-        locks_.reserve(asked.size());
-        for (const renewal& each : asked) {
+        locks_.reserve(renewals.size());
+        for (const renewal& each : renewals) {
             of_->saw_lease(each.lease);
             locks_.emplace_back(each, of_->size);
             locks_.back().partial = of_->find_partial(each.owner, each.entry);
@@ -28,8 +28,8 @@ public:
     void start()
     {
         of_->add(*this);
-        const mask asked = of_->reachable();
-        pending_ = count(asked);
+        const mask members = of_->reachable();
+        pending_ = count(members);
         const auto self = std::static_pointer_cast<renew_operation>(shared_from_this());
         if (pending_ < of_->size.majority() || locks_.empty()) {
             pending_ = 0;
@@ -44,20 +44,21 @@ public:
             return written;
         }();
         for (unsigned i = 0; i < of_->size.members; ++i) {
-            if (contains(asked, i))
-                of_->at(i).async_renew(
-                    all, {}, [self, i](const std::vector<kept>& said) { self->answered(i, said); });
+            if (contains(members, i))
+                of_->at(i).async_renew(all, {}, [self, i](const std::vector<kept>& results) {
+                    self->answered(i, results);
+                });
         }
     }
 
 private:
     struct lock
     {
-        lock(const renewal& asked, const fsm::quorum_size& size)
-            : name(asked.name),
-              owner(asked.owner),
-              entry(asked.entry),
-              lease(asked.lease),
+        lock(const renewal& request, const fsm::quorum_size& size)
+            : name(request.name),
+              owner(request.owner),
+              entry(request.entry),
+              lease(request.lease),
               vote(size)
         {}
         [[nodiscard]] renewal what() const noexcept { return {name, owner, lease, entry}; }
@@ -73,10 +74,10 @@ private:
         bool left = false; ///< It was released meanwhile.
     };
 
-    void answered(unsigned number, const std::vector<kept>& said)
+    void answered(unsigned number, const std::vector<kept>& results)
     {
-        for (std::size_t i = 0; i < said.size() && i < locks_.size(); ++i)
-            take(locks_[i], number, said[i]);
+        for (std::size_t i = 0; i < results.size() && i < locks_.size(); ++i)
+            take(locks_[i], number, results[i]);
         if (settled_)
             return create_late(number);
         if (pending_ > 0 && --pending_ == 0)
@@ -93,9 +94,9 @@ private:
         }
     }
 
-    void take(lock& each, unsigned number, kept said)
+    void take(lock& each, unsigned number, kept result)
     {
-        switch (said) {
+        switch (result) {
         case kept::failed: failed_ |= bit(number); return;
         case kept::yes:
             each.vote.renewed();
@@ -236,10 +237,10 @@ private:
 
 } // namespace
 
-void start_renew(const std::shared_ptr<quorum_state>& of, std::span<const renewal> asked,
+void start_renew(const std::shared_ptr<quorum_state>& of, std::span<const renewal> renewals,
                  store::renew_handler done)
 {
-    std::make_shared<renew_operation>(of, asked, std::move(done))->start();
+    std::make_shared<renew_operation>(of, renewals, std::move(done))->start();
 }
 
 } // namespace leasehold::quorum

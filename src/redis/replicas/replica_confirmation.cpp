@@ -207,22 +207,22 @@ std::shared_ptr<replica_confirmation::round> replica_confirmation::next_round()
     return made;
 }
 
-void replica_confirmation::end(round& asked, error_code failed)
+void replica_confirmation::end(round& sent, error_code failed)
 {
-    if (!failed && asked.answered == asked.answers.size() &&
-        (goes_again(asked) || is_marked_elsewhere(asked)))
+    if (!failed && sent.answered == sent.answers.size() &&
+        (goes_again(sent) || is_marked_elsewhere(sent)))
         return;
     std::string problem;
-    if (failed || asked.answered < asked.answers.size()) {
+    if (failed || sent.answered < sent.answers.size()) {
         problem = "the server could not be asked which replicas have the lock";
     }
     else {
-        const reply& written = asked.answers[asked.answers.size() - 2];
-        const reply& confirmed = asked.answers.back();
+        const reply& written = sent.answers[sent.answers.size() - 2];
+        const reply& confirmed = sent.answers.back();
         for (const reply* each : {&written, &confirmed})
             if (problem.empty())
                 problem = each->error;
-        const unconfirmed& first = *asked.locks.front();
+        const unconfirmed& first = *sent.locks.front();
         const auto acks = static_cast<std::int64_t>(first.acks);
         const std::int64_t got = confirmed.is(1) ? confirmed.numbers.front() : 0;
         if (is_read_only(problem))
@@ -232,14 +232,14 @@ void replica_confirmation::end(round& asked, error_code failed)
                       " replicas confirmed within " + std::to_string(first.timeout.count()) + " ms";
     }
     bool elsewhere = false;
-    auto place = asked.places.begin();
-    for (const auto& each : asked.locks) {
-        const reply& said = asked.answers[*place++];
+    auto place = sent.places.begin();
+    for (const auto& each : sent.locks) {
+        const reply& answer = sent.answers[*place++];
         const bool missing = problem.empty() &&
-                             !(in_cluster_ ? is_there(form_.layout, each->lock(), said)
-                                           : is_extended(said));
+                             !(in_cluster_ ? is_there(form_.layout, each->lock(), answer)
+                                           : is_extended(answer));
         // A slot that moves has taken the lock with it: the server is the right one for others.
-        const bool moved = read_redirection(said.error).what != redirection::kind::none;
+        const bool moved = read_redirection(answer.error).what != redirection::kind::none;
         elsewhere = elsewhere || (missing && !moved && !each->left && !each->lost);
         std::move(each->done)(missing ? "the server that names the replicas does not have the lock"
                               : problem.empty() && each->lost ? connection_ended
@@ -253,50 +253,50 @@ void replica_confirmation::end(round& asked, error_code failed)
 
 /// The script was missing: all is sent again, with the script. If it is missing again at once, its
 /// text is sent with each lock.
-bool replica_confirmation::goes_again(const round& asked)
+bool replica_confirmation::goes_again(const round& sent)
 {
     const auto is_missing = [](const reply& each) { return is_script_missing(each.error); };
-    const bool missing = std::any_of(asked.answers.begin(), asked.answers.end(), is_missing);
-    if (missing && asked.script != script_form::inlined) {
-        script_ = asked.script == script_form::load ? script_form::inlined : script_form::load;
-        waiting_.insert(waiting_.begin(), asked.locks.begin(), asked.locks.end());
+    const bool missing = std::any_of(sent.answers.begin(), sent.answers.end(), is_missing);
+    if (missing && sent.script != script_form::inlined) {
+        script_ = sent.script == script_form::load ? script_form::inlined : script_form::load;
+        waiting_.insert(waiting_.begin(), sent.locks.begin(), sent.locks.end());
         return true;
     }
-    if (asked.script == script_form::inlined)
+    if (sent.script == script_form::inlined)
         script_ = script_form::load;
-    else if (asked.script == script_form::load && asked.answers.front().error.empty())
+    else if (sent.script == script_form::load && sent.answers.front().error.empty())
         script_ = script_form::name;
     return false;
 }
 
 /// The server has rejected the marker, because it does not have the slot, or not all of it: all is
 /// sent again with another marker.
-bool replica_confirmation::is_marked_elsewhere(const round& asked)
+bool replica_confirmation::is_marked_elsewhere(const round& sent)
 {
-    const std::string& said = asked.answers[asked.answers.size() - 2].error;
-    if (!in_cluster_ || read_redirection(said).what == redirection::kind::none) {
+    const std::string& error = sent.answers[sent.answers.size() - 2].error;
+    if (!in_cluster_ || read_redirection(error).what == redirection::kind::none) {
         marks_refused_ = 0;
         return false;
     }
-    marked_ = other_slot ? other_slot(asked.slot) : std::nullopt;
+    marked_ = other_slot ? other_slot(sent.slot) : std::nullopt;
     if (++marks_refused_ == most_marks || !marked_ || has(mutant::marker_only_there)) {
         marks_refused_ = 0;
         marked_.reset();
         return false;
     }
-    waiting_.insert(waiting_.begin(), asked.locks.begin(), asked.locks.end());
+    waiting_.insert(waiting_.begin(), sent.locks.begin(), sent.locks.end());
     return true;
 }
 
 // The interval of the health check is too long for this.
-void replica_confirmation::watch_time(const round& asked)
+void replica_confirmation::watch_time(const round& sent)
 {
     if (!std::exchange(time_is_open_, true))
         time_->open(strand(), [weak = weak_from_this(), this] {
             if (const auto stays = weak.lock())
                 on_time();
         });
-    limit_ = time_->now() + patience_ + asked.locks.front()->timeout;
+    limit_ = time_->now() + patience_ + sent.locks.front()->timeout;
     time_->wake_at(limit_);
 }
 

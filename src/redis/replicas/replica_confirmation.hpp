@@ -113,10 +113,10 @@ private:
     void begin();
     void refuse_lost();
     [[nodiscard]] std::shared_ptr<round> next_round();
-    void end(round& asked, error_code failed);
-    bool goes_again(const round& asked);
-    bool is_marked_elsewhere(const round& asked);
-    void watch_time(const round& asked);
+    void end(round& sent, error_code failed);
+    bool goes_again(const round& sent);
+    bool is_marked_elsewhere(const round& sent);
+    void watch_time(const round& sent);
     void on_time();
 
     const key_form form_;

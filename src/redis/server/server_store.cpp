@@ -165,7 +165,7 @@ public:
 
     [[nodiscard]] client_info own_info() const override
     {
-        return note_ ? note_->said() : client_info();
+        return note_ ? note_->info() : client_info();
     }
 
     void async_heartbeat(std::string_view client, heartbeat_handler handler) override

@@ -44,20 +44,20 @@ void grant_channel::verify()
         return;
     ask_again_ = now() + believed_for;
     publish(channel_,
-            [weak = weak_from_this(), this, number = ++asked_](error_code failed, answers said) {
+            [weak = weak_from_this(), this, number = ++asked_](error_code failed, answers replies) {
                 if (const auto stays = weak.lock(); stays && number == asked_)
-                    checked(failed, said);
+                    checked(failed, replies);
             });
 }
 
-void grant_channel::checked(error_code failed, answers said)
+void grant_channel::checked(error_code failed, answers replies)
 {
     if (failed) { // there is no reply
         ask_again_ = {};
         return;
     }
     // If a user may not publish, the scripts count every owner as a listener.
-    const bool elsewhere = said.front().is(1) && said.front().numbers[0] == 0;
+    const bool elsewhere = replies.front().is(1) && replies.front().numbers[0] == 0;
     const bool received = std::exchange(receives_, !elsewhere);
     if (elsewhere) {
         forget();
@@ -71,9 +71,9 @@ void grant_channel::checked(error_code failed, answers said)
 
 void grant_channel::on_attempt()
 {
-    const auto asked = make_request();
-    asked->push("SUBSCRIBE", channel_);
-    send(asked);
+    const auto request = make_request();
+    request->push("SUBSCRIBE", channel_);
+    send(request);
 }
 
 void grant_channel::on_lost(error_code, std::string_view)

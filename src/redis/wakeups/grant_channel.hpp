@@ -53,11 +53,11 @@ public:
 
 private:
     void on_attempt() override;
-    void on_lost(error_code why, std::string_view said) override;
+    void on_lost(error_code why, std::string_view text) override;
     void on_push(const std::vector<std::string>& words) override;
     void on_silence() noexcept override;
 
-    void checked(error_code failed, answers said);
+    void checked(error_code failed, answers replies);
     void forget() noexcept;
 
     const native_keys keys_;

@@ -75,16 +75,16 @@ std::shared_ptr<boost::redis::request> push_connection::make_request()
                                       .hello_with_priority = false});
 }
 
-void push_connection::send(const std::shared_ptr<boost::redis::request>& asked)
+void push_connection::send(const std::shared_ptr<boost::redis::request>& request)
 {
-    connection_->send(*asked, boost::redis::any_adapter(), [asked](error_code) {});
+    connection_->send(*request, boost::redis::any_adapter(), [request](error_code) {});
 }
 
-void push_connection::begin_again(error_code why, std::string_view said,
+void push_connection::begin_again(error_code why, std::string_view text,
                                   std::optional<std::chrono::milliseconds> pause)
 {
     if (connection_)
-        connection_->reset(why, said, pause);
+        connection_->reset(why, text, pause);
 }
 
 void push_connection::on_stray_error(const std::string& text)

@@ -43,17 +43,17 @@ protected:
 
     /// A request whose replies are ignored: those of SUBSCRIBE are push messages.
     [[nodiscard]] static std::shared_ptr<boost::redis::request> make_request();
-    void send(const std::shared_ptr<boost::redis::request>& asked);
+    void send(const std::shared_ptr<boost::redis::request>& request);
 
     /// The same with replies; `done(error_code)`.
     template <class Done>
-    void send(const boost::redis::request& asked, boost::redis::any_adapter adapter, Done done)
+    void send(const boost::redis::request& request, boost::redis::any_adapter adapter, Done done)
     {
-        connection_->send(asked, std::move(adapter), std::move(done));
+        connection_->send(request, std::move(adapter), std::move(done));
     }
 
     /// Ends the connection, and reconnects after `pause`, by default the usual one.
-    void begin_again(error_code why, std::string_view said,
+    void begin_again(error_code why, std::string_view text,
                      std::optional<std::chrono::milliseconds> pause = std::nullopt);
 
     [[nodiscard]] store_listener* listener() const noexcept { return listener_; } ///< Null: none.

@@ -36,7 +36,7 @@ public:
 
 private:
     void on_attempt() override;
-    void on_lost(error_code why, std::string_view said) override;
+    void on_lost(error_code why, std::string_view text) override;
     void on_push(const std::vector<std::string>& words) override;
     void on_silence() noexcept override;
 
