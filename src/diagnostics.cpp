@@ -39,8 +39,8 @@ std::string diagnostics::to_string() const
     add("key", key, "'");
     add("answered", server_message, "'");
     std::string shown = holder;
-    if (const std::string said = text_of(holder_info); !said.empty())
-        shown.append(shown.empty() ? "" : " ").append("(").append(said).append(")");
+    if (const std::string info = text_of(holder_info); !info.empty())
+        shown.append(shown.empty() ? "" : " ").append("(").append(info).append(")");
     add("held by client", shown, "");
     if (cause)
         add("last request:", cause.message(), "");

@@ -68,10 +68,10 @@ public:
                     self->strand_.post([self, type] { self->cancel(type); });
             });
         }
-        lock_.async_lock(
-            said_, on_strand(waiting_, [self = shared_from_this()](error_code failed, lease held) {
-                self->locked(failed, std::move(held));
-            }));
+        lock_.async_lock(current_, on_strand(waiting_, [self = shared_from_this()](
+                                                           error_code failed, lease held) {
+                             self->locked(failed, std::move(held));
+                         }));
     }
 
     [[nodiscard]] const asio::any_io_executor& executor() const noexcept { return executor_; }
@@ -135,7 +135,7 @@ private:
             // The watch begins before the work: if it fails, the work does not begin.
             watch_ended_ = true;
             lease_.async_wait_lost(
-                said_, on_strand(watching_, [self = shared_from_this()](error_code ended) {
+                current_, on_strand(watching_, [self = shared_from_this()](error_code ended) {
                     self->watched(ended);
                 }));
             watch_ended_ = false;
@@ -172,7 +172,8 @@ private:
         phase_ = phase::releasing;
         call_->work().discard();
         lease_.async_release(
-            said_, asio::bind_executor(executor_, [self = shared_from_this()](error_code released) {
+            current_,
+            asio::bind_executor(executor_, [self = shared_from_this()](error_code released) {
                 // The lease may have ended unnoticed since the last check.
                 if (!self->reason_ &&
                     (released == condition::lease_ended || released == errc::shut_down))
@@ -186,7 +187,7 @@ private:
     {
         reason_ = reason;
         try {
-            details_ = std::make_shared<const diagnostics>(std::move(said_));
+            details_ = std::make_shared<const diagnostics>(std::move(current_));
         }
         catch (const std::bad_alloc&) {
             details_.reset();
@@ -217,7 +218,7 @@ private:
     bool watch_ended_ = false;
     error_code reason_;   ///< Takes precedence over the result of the work.
     details_ptr details_; ///< Of the reason.
-    diagnostics said_;    ///< Of the current operation.
+    diagnostics current_; ///< Of the current operation.
     lease lease_;
 };
 

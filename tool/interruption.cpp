@@ -17,7 +17,7 @@ public:
     explicit interruption(asio::execution_context& owner) : asio::execution_context::service(owner)
     {}
 
-    bool asked = false;
+    bool requested = false;
 
 private:
     void shutdown() override {}
@@ -27,12 +27,12 @@ private:
 
 void interrupt(asio::io_context& context)
 {
-    asio::use_service<interruption>(context).asked = true;
+    asio::use_service<interruption>(context).requested = true;
 }
 
 bool is_interrupted(asio::io_context& context)
 {
-    return asio::use_service<interruption>(context).asked;
+    return asio::use_service<interruption>(context).requested;
 }
 
 void run_until(asio::io_context& context, const std::function<bool()>& reached)

@@ -33,16 +33,16 @@ std::string program_name()
 
 client_info this_process()
 {
-    client_info said;
+    client_info info;
     error_code failed;
-    said.host = boost::asio::ip::host_name(failed);
-    said.program = program_name();
-    said.version = version;
+    info.host = boost::asio::ip::host_name(failed);
+    info.program = program_name();
+    info.version = version;
 #if defined(__unix__) || defined(__APPLE__)
-    said.pid = ::getpid();
+    info.pid = ::getpid();
 #endif
-    said.since = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-    return said;
+    info.since = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    return info;
 }
 
 } // namespace leasehold::detail

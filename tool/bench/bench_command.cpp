@@ -198,14 +198,14 @@ int bench_command::run_in_redis()
     jobs all = jobs_with([where] { return make_redis_store(where); });
 
     boost::asio::io_context context;
-    servers asked(context, where);
+    servers used(context, where);
     // Connects at once, unless other members of a quorum can replace this one.
-    if (!asked.is_quorum())
-        static_cast<void>(asked.connection(0));
+    if (!used.is_quorum())
+        static_cast<void>(used.connection(0));
     return measure(
-        all, [&asked] { return work_of(asked); },
+        all, [&used] { return work_of(used); },
         [&] {
-            const std::string left = remove(asked, all.names());
+            const std::string left = remove(used, all.names());
             if (!left.empty())
                 say("keys with the prefix '" + prefix_ + "' may be left: " + left);
         });

@@ -114,11 +114,11 @@ asio::awaitable<void> timed_locks(session& within, std::string name, measurement
     const mutex own(within.at(0), name, patience());
     within.begin();
     do {
-        const auto asked = steady::now();
+        const auto began = steady::now();
         lease held = co_await own.async_lock();
         const auto got = steady::now();
         co_await held.async_release();
-        to.acquire.add(got - asked);
+        to.acquire.add(got - began);
         to.release.add(steady::now() - got);
     } while (within.goes_on());
 }

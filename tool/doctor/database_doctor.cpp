@@ -29,12 +29,12 @@ void examine(const database_kind& kind, std::shared_ptr<const sql_store::driver>
              std::chrono::milliseconds slow, report& to)
 {
     boost::asio::io_context context(1);
-    database asked(context, std::move(admin));
-    asked.query("select 1", [](const sql_store::row_reader&) {}); // finds the server
-    server_judge judge(asked.server(), to.found);
-    server_summary shown = kind.examine(asked, judge);
-    shown.name = asked.server();
-    shown.pings = ping(asked);
+    database source(context, std::move(admin));
+    source.query("select 1", [](const sql_store::row_reader&) {}); // finds the server
+    server_judge judge(source.server(), to.found);
+    server_summary shown = kind.examine(source, judge);
+    shown.name = source.server();
+    shown.pings = ping(source);
     if (const auto median = percentile(shown.pings, 50); median > slow)
         judge.add(level::warning, "latency",
                   "the median of " + std::to_string(shown.pings.size()) + " round trips is " +

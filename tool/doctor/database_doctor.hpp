@@ -36,7 +36,7 @@ private:
 struct database_kind
 {
     /// Asks for settings and state, and judges them. Returns what is shown of the server.
-    std::function<server_summary(database& asked, server_judge& to)> examine;
+    std::function<server_summary(database& source, server_judge& to)> examine;
     /// A remedy for a database that cannot be used for this reason.
     std::function<std::string(std::string_view why)> advice_on;
 };

@@ -89,7 +89,7 @@ clock_reading read_clock(server_connection& server)
         return duration_cast<microseconds>(std::chrono::system_clock::now().time_since_epoch());
     };
     reading.before = wall_clock();
-    reading.asked = now();
+    reading.sent = now();
     const resp_value answer = server.demand({"TIME"});
     reading.answered = now();
     reading.after = wall_clock();

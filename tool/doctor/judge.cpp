@@ -287,8 +287,8 @@ void judge::clock()
         const clock_reading& after = facts_.clock[i];
         // The server read its clock between two known moments, both times.
         const microseconds there = after.there - before.there;
-        const microseconds least = after.asked - before.answered;
-        const microseconds most = after.answered - before.asked;
+        const microseconds least = after.sent - before.answered;
+        const microseconds most = after.answered - before.sent;
         const milliseconds tolerated = std::max(milliseconds(5),
                                                 duration_cast<milliseconds>(most / 100));
         const microseconds step = there < least - tolerated  ? there - least

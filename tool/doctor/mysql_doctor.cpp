@@ -28,12 +28,12 @@ std::int64_t status(database& of, const std::string& name)
     return value;
 }
 
-server_summary examine(database& asked, server_judge& to)
+server_summary examine(database& source, server_judge& to)
 {
     server_summary shown;
     std::int64_t flush = 0, sync_binlog = 0, most = 0;
     bool has_binlog = false;
-    asked.query(question, [&](const row_reader& row) {
+    source.query(question, [&](const row_reader& row) {
         shown.version = row.bytes(0);
         shown.product = shown.version.find("MariaDB") != std::string::npos ? "MariaDB" : "MySQL";
         shown.version = shown.version.substr(0, shown.version.find('-'));
@@ -55,7 +55,7 @@ server_summary examine(database& asked, server_judge& to)
             "After a crash of the machine, replicas may have grants that the server has lost, or "
             "the other way round.",
             "Set sync_binlog = 1 if a replica may take over.");
-    to.connections(status(asked, "Threads_connected"), most, "max_connections");
+    to.connections(status(source, "Threads_connected"), most, "max_connections");
     return shown;
 }
 
@@ -63,10 +63,10 @@ server_summary examine(database& asked, server_judge& to)
 void judge_wakeups(const mysql_config& where, findings& found)
 {
     boost::asio::io_context context(1);
-    database asked(context, mysql_store::make_driver(where));
-    asked.query("call leasehold_listen()", [&](const row_reader& row) {
+    database source(context, mysql_store::make_driver(where));
+    source.query("call leasehold_listen()", [&](const row_reader& row) {
         if (row.number(1) == 0)
-            server_judge(asked.server(), found)
+            server_judge(source.server(), found)
                 .add(level::warning, "wake-ups",
                      "the owner of the procedures may not end the waits of other users",
                      "A waiter of another user is not woken, and polls instead.",

@@ -182,8 +182,8 @@ std::string advice_on(std::string_view why)
 report examine_postgres(const postgres_config& where, const postgres_config& admin,
                         std::chrono::milliseconds slow, const std::string& key)
 {
-    const auto examine = [&](database& asked, server_judge& to) {
-        const facts known = ask_facts(asked, where.schema);
+    const auto examine = [&](database& source, server_judge& to) {
+        const facts known = ask_facts(source, where.schema);
         judge(known, where, to).all();
         server_summary shown;
         shown.product = "PostgreSQL";

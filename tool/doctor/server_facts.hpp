@@ -16,7 +16,7 @@ using std::chrono::microseconds;
 /// A reading of a server's clock.
 struct clock_reading
 {
-    microseconds asked{};    ///< Time of the query, on a steady clock of this machine.
+    microseconds sent{};     ///< Time of the query, on a steady clock of this machine.
     microseconds answered{}; ///< Time of the reply, on the same clock.
     microseconds before{};   ///< Time of the query, on the wall clock of this machine.
     microseconds after{};    ///< Time of the reply, on the wall clock.

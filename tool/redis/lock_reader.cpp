@@ -122,27 +122,27 @@ bool is_reserved(std::string_view key) noexcept
 
 lock_reader::asker lock_reader::all_of_them()
 {
-    return [this](const commands& asked) { return checked(asked, servers_.ask_all(asked)); };
+    return [this](const commands& queries) { return checked(queries, servers_.ask_all(queries)); };
 }
 
 lock_reader::asker lock_reader::member(std::size_t place)
 {
-    return [this, place](const commands& asked) {
+    return [this, place](const commands& queries) {
         std::vector<command_words> words;
-        words.reserve(asked.size());
-        for (const auto& each : asked)
+        words.reserve(queries.size());
+        for (const auto& each : queries)
             words.push_back(each.words);
-        return checked(asked, servers_.connection(place).ask_all(words));
+        return checked(queries, servers_.connection(place).ask_all(words));
     };
 }
 
-lock_reader::answers lock_reader::checked(const commands& asked, answers said)
+lock_reader::answers lock_reader::checked(const commands& queries, answers replies)
 {
-    for (std::size_t i = 0; i < said.size(); ++i) {
-        if (said[i].is_refusal())
-            refusals_.emplace(asked[i].words.front(), said[i].text);
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+        if (replies[i].is_refusal())
+            refusals_.emplace(queries[i].words.front(), replies[i].text);
     }
-    return said;
+    return replies;
 }
 
 std::string lock_reader::name_of(const std::string& key) const
@@ -167,22 +167,22 @@ void lock_reader::report_refusals(lock_list& to) const
 void lock_reader::read_strings(const asker& ask, const std::vector<std::string>& names,
                                std::vector<lock_state>& to, bool external)
 {
-    commands asked;
+    commands queries;
     for (const std::string& name : names)
-        asked.push_back({name, {"GETRANGE", name, "0", last_byte}});
-    const answers said = ask(asked);
+        queries.push_back({name, {"GETRANGE", name, "0", last_byte}});
+    const answers replies = ask(queries);
     std::vector<lock_state> native_ones;
     std::vector<lock_state> members;
     for (std::size_t i = 0; i < names.size(); ++i) {
         lock_state found;
         found.name = names[i];
-        if (said[i].is_error() || said[i].text.empty())
+        if (replies[i].is_error() || replies[i].text.empty())
             continue;
-        if (!read_value(said[i].text, found)) {
+        if (!read_value(replies[i].text, found)) {
             if (!external)
                 continue;
             found.kind = lock_kind::external;
-            found.owner = said[i].text;
+            found.owner = replies[i].text;
         }
         (found.kind == lock_kind::quorum ? members : native_ones).push_back(std::move(found));
     }
@@ -196,15 +196,15 @@ void lock_reader::read_hashes(const asker& ask, const std::vector<std::string>& 
                               std::vector<lock_state>& to)
 {
     // The first fields are enough to identify a lock: most hashes with many fields are not locks.
-    commands asked;
+    commands queries;
     for (const std::string& name : names)
-        asked.push_back({name, {"HSCAN", name, "0", "COUNT", "10"}});
-    const answers said = ask(asked);
+        queries.push_back({name, {"HSCAN", name, "0", "COUNT", "10"}});
+    const answers replies = ask(queries);
     std::vector<lock_state> found;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        if (said[i].items.size() != 2)
+        if (replies[i].items.size() != 2)
             continue;
-        const std::vector<resp_value>& fields = said[i].items[1].items;
+        const std::vector<resp_value>& fields = replies[i].items[1].items;
         for (std::size_t j = 0; j + 1 < fields.size(); j += 2) {
             const std::string owner = fields[j].text.substr(0, fields[j].text.find('/'));
             const auto holds = fields[j + 1].to_number();
@@ -235,17 +235,17 @@ void lock_reader::read_rest(const asker& ask, std::vector<lock_state>& locks,
     std::vector<lock_state> there;
     for (std::size_t first = 0; first < locks.size(); first += at_once) {
         const std::size_t last = std::min(first + at_once, locks.size());
-        commands asked;
+        commands queries;
         std::vector<std::size_t> begins;
         for (std::size_t i = first; i < last; ++i) {
-            begins.push_back(asked.size());
-            asked.push_back({locks[i].name, {"PTTL", locks[i].name}});
+            begins.push_back(queries.size());
+            queries.push_back({locks[i].name, {"PTTL", locks[i].name}});
             const commands more = of(locks[i]);
-            asked.insert(asked.end(), more.begin(), more.end());
+            queries.insert(queries.end(), more.begin(), more.end());
         }
-        const answers said = ask(asked);
+        const answers replies = ask(queries);
         for (std::size_t i = first; i < last; ++i) {
-            const resp_value* const answer = &said[begins[i - first]];
+            const resp_value* const answer = &replies[begins[i - first]];
             if (!read_life(*answer, locks[i]))
                 continue;
             take(locks[i], answer + 1);
@@ -265,23 +265,23 @@ void lock_reader::read_native(const asker& ask, std::vector<lock_state>& locks)
                 return {};
             const native_lock_keys of(keys_, lock.name, in_cluster);
             const std::string &fence = of.fence, &queue = of.queue, &entries = of.entries;
-            commands asked{
+            commands queries{
                 {fence, {"GET", fence}}, {queue, {"LLEN", queue}}, {entries, {"HLEN", entries}}};
             if (lock.grace) {
                 std::string record;
                 keys_.alive(native::client_of(lock.owner), record);
-                asked.push_back({record, {"PTTL", record}});
+                queries.push_back({record, {"PTTL", record}});
             }
-            return asked;
+            return queries;
         },
-        [](lock_state& lock, const resp_value* said) {
+        [](lock_state& lock, const resp_value* replies) {
             if (lock.kind == lock_kind::external)
                 return;
-            lock.fence_at_most = read_fence(said[0]);
-            lock.waiters = read_count(said[1]);
-            lock.holds = std::max<std::size_t>(read_count(said[2]), 1);
+            lock.fence_at_most = read_fence(replies[0]);
+            lock.waiters = read_count(replies[1]);
+            lock.holds = std::max<std::size_t>(read_count(replies[2]), 1);
             if (lock.grace)
-                lock.silent = read_silence(said[3]);
+                lock.silent = read_silence(replies[3]);
         });
 }
 
@@ -299,11 +299,11 @@ void lock_reader::read_redisson(const asker& ask, std::vector<lock_state>& locks
                     {channel, {"PUBSUB", count, channel}},
                     {queue, {"LLEN", queue}}};
         },
-        [](lock_state& lock, const resp_value* said) {
-            lock.fence_at_most = read_fence(said[0]);
+        [](lock_state& lock, const resp_value* replies) {
+            lock.fence_at_most = read_fence(replies[0]);
             // While an external client holds the lock, the first waiters also listen to its
             // channel.
-            lock.waiters = std::max(read_listeners(said[1]), read_count(said[2]));
+            lock.waiters = std::max(read_listeners(replies[1]), read_count(replies[2]));
         });
 }
 
@@ -316,11 +316,11 @@ void lock_reader::read_member(const asker& ask, std::vector<lock_state>& locks)
                     {lock.name, {"PUBSUB", "NUMSUB", member_keys_.releases(lock.name)}},
                     {lock.name, {"HLEN", member_keys_.entries(lock.name)}}};
         },
-        [](lock_state& lock, const resp_value* said) {
-            lock.fence_at_most = read_fence(said[0]);
-            lock.waiters = read_listeners(said[1]);
+        [](lock_state& lock, const resp_value* replies) {
+            lock.fence_at_most = read_fence(replies[0]);
+            lock.waiters = read_listeners(replies[1]);
             // One of the fields names the owner.
-            lock.holds = std::max<std::size_t>(read_count(said[2]), 2) - 1;
+            lock.holds = std::max<std::size_t>(read_count(replies[2]), 2) - 1;
             lock.members = 1;
         });
 }
@@ -333,16 +333,16 @@ void lock_reader::describe(const asker& ask, std::vector<LockOrWaiter>& of)
         if (!lock.client.empty() && lock.info.empty())
             known.emplace(lock.client, client_info());
     }
-    commands asked;
+    commands queries;
     for (const auto& each : known) {
         const command_words question = info_question(each.first);
-        asked.push_back({question[1], question});
+        queries.push_back({question[1], question});
     }
     auto place = known.begin();
-    for (std::size_t first = 0; first < asked.size(); first += at_once) {
-        const auto begin = asked.begin() + static_cast<std::ptrdiff_t>(first);
-        const auto end = asked.begin() +
-                         static_cast<std::ptrdiff_t>(std::min(first + at_once, asked.size()));
+    for (std::size_t first = 0; first < queries.size(); first += at_once) {
+        const auto begin = queries.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto end = queries.begin() +
+                         static_cast<std::ptrdiff_t>(std::min(first + at_once, queries.size()));
         for (const resp_value& answer : ask({begin, end}))
             (place++)->second = read_info(answer);
     }
@@ -419,18 +419,18 @@ void lock_reader::read_line(lock_state& of)
     const native_lock_keys keys(keys_, of.name, servers_.is_cluster());
     const std::string &queue = keys.queue, &waiters = keys.waiters;
     // The times are by the clock of the server that keeps the queue.
-    const answers said = all_of_them()({{queue, {"LRANGE", queue, "0", "-1"}},
-                                        {waiters, {"HGETALL", waiters}},
-                                        {queue, {"TIME"}}});
-    const resp_value& time = said[2];
+    const answers replies = all_of_them()({{queue, {"LRANGE", queue, "0", "-1"}},
+                                           {waiters, {"HGETALL", waiters}},
+                                           {queue, {"TIME"}}});
+    const resp_value& time = replies[2];
     const std::int64_t now = time.items.size() == 2
                                  ? time.items[0].to_number().value_or(0) * 1'000'000
                                  : 0;
-    for (const resp_value& each : said[0].items) {
+    for (const resp_value& each : replies[0].items) {
         lock_waiter waiter;
         waiter.owner = native::owner_of(each.text);
         waiter.client = holder_name(waiter.owner);
-        const resp_value* const entry = said[1].find(each.text);
+        const resp_value* const entry = replies[1].find(each.text);
         std::int64_t until = 0;
         if (entry != nullptr)
             std::from_chars(entry->text.data(), entry->text.data() + entry->text.size(), until);

@@ -53,7 +53,7 @@ private:
     [[nodiscard]] asker all_of_them();
     [[nodiscard]] asker member(std::size_t place);
     /// Stores rejected commands, so that they are not taken for missing keys.
-    answers checked(const commands& asked, answers said);
+    answers checked(const commands& queries, answers replies);
     void report_refusals(lock_list& to) const;
     [[nodiscard]] std::string name_of(const std::string& key) const;
     [[nodiscard]] command_words info_question(const std::string& client) const;

@@ -106,16 +106,16 @@ redis_config::address servers::find_by_sentinels()
 
 std::vector<redis_config::address> servers::find_in_cluster()
 {
-    std::vector<redis_config::address> asked;
+    std::vector<redis_config::address> nodes;
     for (const server& each : all_)
-        asked.push_back(each.at);
+        nodes.push_back(each.at);
     for (const redis_config::address& each : where_.addresses) {
-        if (std::find(asked.begin(), asked.end(), each) == asked.end())
-            asked.push_back(each);
+        if (std::find(nodes.begin(), nodes.end(), each) == nodes.end())
+            nodes.push_back(each);
     }
     std::vector<redis_config::address> masters;
     std::vector<std::uint16_t> slots;
-    first_that_answers(asked, [&](const redis_config::address& at) {
+    first_that_answers(nodes, [&](const redis_config::address& at) {
         server_connection node(context_, settings_of(where_), at);
         const resp_value answer = node.demand({"CLUSTER", "SLOTS"});
         masters.clear();
@@ -146,10 +146,10 @@ std::vector<redis_config::address> servers::find_in_cluster()
 
 server_connection& servers::connection(std::size_t place)
 {
-    server& asked = all_[place];
-    if (!asked.connection || !asked.connection->is_open())
-        asked.connection.emplace(context_, settings_of(where_), asked.at, where_.unix_socket);
-    return *asked.connection;
+    server& found = all_[place];
+    if (!found.connection || !found.connection->is_open())
+        found.connection.emplace(context_, settings_of(where_), found.at, where_.unix_socket);
+    return *found.connection;
 }
 
 std::size_t servers::place_of(std::string_view key) const

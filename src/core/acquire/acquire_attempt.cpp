@@ -40,7 +40,7 @@ std::uint32_t fences(const lock_options& options) noexcept
 } // namespace
 
 acquire_request acquire_attempt::request(const lock_spec& lock, const owner_id& id,
-                                         std::string_view reentered, const terms& asked)
+                                         std::string_view reentered, const terms& how)
 {
     const lock_options& o = lock.options;
     acquire_request made{.name = lock.name,
@@ -50,23 +50,23 @@ acquire_request acquire_attempt::request(const lock_spec& lock, const owner_id& 
                          .budget = budget(o),
                          .replica_acks = o.replica_acks,
                          .replica_timeout = lock.replica_timeout,
-                         .needs_holder = asked.needs_holder,
-                         .again = asked.again};
+                         .needs_holder = how.needs_holder,
+                         .again = how.again};
     if (reentered.empty()) {
         made.fences = fences(o);
         made.dead_holder_grace = o.dead_holder_grace;
     }
-    if (asked.queues) {
-        made.waits = asked.patient;
+    if (how.queues) {
+        made.waits = how.patient;
         made.presence = presence;
         made.claim = o.claim_time;
     }
     return made;
 }
 
-void acquire_attempt::send(const terms& asked)
+void acquire_attempt::send(const terms& how)
 {
-    terms_ = asked;
+    terms_ = how;
     sent_ = context_.turn_time();
     const clock::duration limit = budget(spec->options);
     context_.timers.schedule(
@@ -74,7 +74,7 @@ void acquire_attempt::send(const terms& asked)
     ++context_.counts.acquires_sent;
     window_.sent();
     context_.locks().async_acquire(
-        request(*spec, owner, entry, asked),
+        request(*spec, owner, entry, how),
         [client = context_.shared_from_this(),
          self = acquire_attempt_ptr(this)](error_code failed, const acquire_reply& reply) {
             client->turn([&] {
@@ -190,13 +190,13 @@ try {
         return false;
     const bool has_time = now + 2 * describe_limit < sent_ + budget(spec->options);
     auto kept = !terms_.patient && has_time ? std::make_unique<acquire_reply>(reply) : nullptr;
-    context_.holders.asked(holder, now);
+    context_.holders.queried(holder, now);
     context_.locks().async_describe(holder, [client = context_.shared_from_this(),
                                              self = acquire_attempt_ptr(this),
-                                             holder](client_info said) mutable {
+                                             holder](client_info info) mutable {
         client->turn([&] {
             try {
-                self->context_.holders.learn(holder, std::move(said));
+                self->context_.holders.learn(holder, std::move(info));
             }
             catch (const std::bad_alloc&) { // the record stays unknown
             }

@@ -74,12 +74,12 @@ public:
     static constexpr std::chrono::milliseconds presence = std::chrono::seconds(10);
 
     /// Sends the request. The window has room for it.
-    void send(const terms& asked);
+    void send(const terms& how);
 
     /// The request of an owner. Valid while the arguments exist.
     /// @param entered As above.
     [[nodiscard]] static acquire_request request(const lock_spec& lock, const owner_id& id,
-                                                 std::string_view reentered, const terms& asked);
+                                                 std::string_view reentered, const terms& how);
 
     /// The time within which the store may grant a request. At most the lease time, because a later
     /// grant has already expired.

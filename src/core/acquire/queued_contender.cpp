@@ -191,10 +191,10 @@ void queued_contender::expired()
 void queued_contender::on_room(acquire_window& there)
 {
     errand& sent = current();
-    const spec_ptr& asked = queue_.first();
-    if (bound(asked->options.dead_holder_grace, context_.turn_time()))
+    const spec_ptr& first = queue_.first();
+    if (bound(first->options.dead_holder_grace, context_.turn_time()))
         return perform(machine_.renounced());
-    sent.spec = asked;
+    sent.spec = first;
     queue_.send(there, sent.owner, again_);
 }
 
@@ -343,9 +343,9 @@ const acquire_request* queued_contender::next()
     errand& self = next_->self;
     self.runs_until = acquire_attempt::runs_until(context_, self.spec->options,
                                                   context_.turn_time());
-    next_->asked = acquire_attempt::request(*self.spec, self.owner, {},
-                                            {.patient = true, .queues = true});
-    return &next_->asked;
+    next_->request = acquire_attempt::request(*self.spec, self.owner, {},
+                                              {.patient = true, .queues = true});
+    return &next_->request;
 }
 
 void queued_contender::left(const release_reply* reply, clock::time_point sent,
@@ -366,9 +366,10 @@ void queued_contender::left(const release_reply* reply, clock::time_point sent,
     if (queue_.wanted())
         begin_wait(queue_.first()->options);
 
-    const acquire_reply* const said = reply != nullptr && reply->next ? &*reply->next : nullptr;
+    const acquire_reply* const next_reply = reply != nullptr && reply->next ? &*reply->next
+                                                                            : nullptr;
     // The release carried no next owner, or was executed by a request whose reply was lost.
-    if (said == nullptr || !errand_) {
+    if (next_reply == nullptr || !errand_) {
         // The store keeps the end of the free time in the record of the first waiter. The queue was
         // empty, so this client keeps it.
         const bool is_free = open.count() > 0 && reply != nullptr &&
@@ -382,15 +383,15 @@ void queued_contender::left(const release_reply* reply, clock::time_point sent,
         return;
     }
     errand_->runs_until = {};
-    if (said->result == acquire_reply::outcome::granted) {
+    if (next_reply->result == acquire_reply::outcome::granted) {
         queue_.on_granted();
         const ownership_ptr taken = acquire_attempt::hold(context_, errand_->spec, errand_->owner,
-                                                          {}, sent, *said);
+                                                          {}, sent, *next_reply);
         const bool in_time = acquire_attempt::in_time(context_, *taken);
         return hold(*taken, machine_.left(machine::succession::granted, in_time,
                                           queue_.serves_first(errand_->spec), queue_.online()));
     }
-    held_by_other(*said);
+    held_by_other(*next_reply);
     perform(machine_.left(machine::succession::queued, false, queue_.wanted(), queue_.online()));
 }
 

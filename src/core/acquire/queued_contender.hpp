@@ -119,7 +119,7 @@ private:
     struct successor
     {
         errand self;
-        acquire_request asked{};
+        acquire_request request{};
         bool repeated = false; ///< More than one release carries it.
     };
 

@@ -163,11 +163,11 @@ void reentry_op::fail(error_code why)
 details_ptr reentry_op::explain(error_code error) const noexcept
 {
     turn_context& r = client_->context;
-    const details_ptr said = r.online(name()) ? last_details_ : r.trouble_details(name());
+    const details_ptr reported = r.online(name()) ? last_details_ : r.trouble_details(name());
     return make_details(r, {.name = name(),
                             .error = error,
                             .cause = last_error_,
-                            .said = said.get(),
+                            .reported = reported.get(),
                             .waited = r.turn_time() - since_,
                             .attempts = sent_});
 }

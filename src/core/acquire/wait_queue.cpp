@@ -116,11 +116,11 @@ void wait_queue::refuse(lock_op& op, error_code why, const details_ptr& details)
 
 details_ptr wait_queue::details_of(const lock_op& op, error_code error) const noexcept
 {
-    const details_ptr said = online() ? last_details_ : context().trouble_details(name());
+    const details_ptr reported = online() ? last_details_ : context().trouble_details(name());
     return make_details(context(), {.name = name(),
                                     .error = error,
                                     .cause = last_error_,
-                                    .said = said.get(),
+                                    .reported = reported.get(),
                                     .holder = held_ ? std::string_view(held_->owner) : "",
                                     .waited = context().turn_time() - op.since,
                                     .attempts = requests_ - op.sent_before});
@@ -438,11 +438,11 @@ void wait_queue::on_refused(error_code why, const details_ptr& details)
 }
 
 // A waiter that wants as many replicas, or more, would get the same reply after the same time.
-void wait_queue::fail_unconfirmed(std::uint32_t asked)
+void wait_queue::fail_unconfirmed(std::uint32_t acks)
 {
     for (auto i = queue_.begin(); i != queue_.end();) {
         lock_op& each = *i++;
-        if (each.spec->options.replica_acks >= asked)
+        if (each.spec->options.replica_acks >= acks)
             fail(each, errc::not_replicated);
     }
 }

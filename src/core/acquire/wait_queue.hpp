@@ -289,7 +289,7 @@ private:
         last_details_ = std::move(details);
     }
     void fail_once(error_code why);
-    void fail_unconfirmed(std::uint32_t asked);
+    void fail_unconfirmed(std::uint32_t acks);
     /// Completes an operation that is not in the queue, with an error.
     void refuse(lock_op& op, error_code why, const details_ptr& details);
     [[nodiscard]] bool explains(const lock_op& op) const noexcept

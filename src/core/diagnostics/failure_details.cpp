@@ -10,8 +10,8 @@ namespace leasehold::detail {
 details_ptr make_details(const turn_context& client, const failure& of) noexcept
 {
     try {
-        const auto made = of.said != nullptr ? std::make_shared<diagnostics>(*of.said)
-                                             : std::make_shared<diagnostics>();
+        const auto made = of.reported != nullptr ? std::make_shared<diagnostics>(*of.reported)
+                                                 : std::make_shared<diagnostics>();
         made->key = of.name;
         if (made->server.empty())
             made->server = client.server_of(of.name);
@@ -21,8 +21,8 @@ details_ptr make_details(const turn_context& client, const failure& of) noexcept
         }
         else {
             made->holder = shown_holder(*made);
-            if (const client_info* said = client.holders.find(made->holder))
-                made->holder_info = *said;
+            if (const client_info* info = client.holders.find(made->holder))
+                made->holder_info = *info;
         }
         if (of.cause != of.error)
             made->cause = of.cause;
@@ -36,12 +36,12 @@ details_ptr make_details(const turn_context& client, const failure& of) noexcept
     }
 }
 
-std::string shown_holder(const diagnostics& said) noexcept
+std::string shown_holder(const diagnostics& details) noexcept
 {
     try {
         // A store may report a full owner, of which only the client's id may be shown.
-        std::string name = holder_name(said.holder);
-        return name.empty() ? said.holder : name;
+        std::string name = holder_name(details.holder);
+        return name.empty() ? details.holder : name;
     }
     catch (const std::bad_alloc&) {
         return {};

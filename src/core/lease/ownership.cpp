@@ -78,7 +78,7 @@ details_ptr ownership::loss_details(turn_context& client, error_code reason) con
     failure known{.name = spec->name, .error = reason};
     if (const renewal_failures* const failed = failures()) {
         known.cause = failed->last;
-        known.said = failed->details.get();
+        known.reported = failed->details.get();
         known.waited = client.turn_time() - failed->since;
         known.attempts = failed->count;
     }

@@ -59,9 +59,9 @@ struct handoff_limits
 
 /// Whether a lock held under one spec may be handed to a waiter with the other. Usually they are
 /// the same.
-[[nodiscard]] inline bool serves(const spec_ptr& held, const spec_ptr& asked) noexcept
+[[nodiscard]] inline bool serves(const spec_ptr& held, const spec_ptr& wanted) noexcept
 {
-    return held == asked || held->serves(*asked);
+    return held == wanted || held->serves(*wanted);
 }
 
 /// The renewals that failed since the last confirmed one.
@@ -247,11 +247,11 @@ public:
 
     /// Sets the options of the first served waiter. It may not be the waiter whose request acquired
     /// the lock, and their handoff limits may differ.
-    void serve_first(const spec_ptr& asked) noexcept
+    void serve_first(const spec_ptr& wanted) noexcept
     {
-        BOOST_ASSERT(current_ == nullptr && handoffs == 0 && serves(spec, asked));
-        spec = asked;
-        handoff = handoff_limits(asked->options);
+        BOOST_ASSERT(current_ == nullptr && handoffs == 0 && serves(spec, wanted));
+        spec = wanted;
+        handoff = handoff_limits(wanted->options);
     }
 
     spec_ptr spec;

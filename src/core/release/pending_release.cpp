@@ -89,7 +89,7 @@ void pending_release::answered(unsigned request, error_code failed, const releas
     if (!failed)
         *last_answer_ = r.turn_time();
     last_error_ = failed;
-    said_ = reply.details;
+    details_ = reply.details;
     act(failed
             ? steps_.failed(failed, fsm::pick(r.random, pause_floor, pause_ceiling), r.turn_time())
             : steps_.replied(reply.result, r.turn_time()));
@@ -102,7 +102,7 @@ void pending_release::expired()
     if (now >= give_up_at_) {
         give_up_at_ = clock::time_point::max();
         last_error_ = errc::outcome_unknown;
-        said_.reset();
+        details_.reset();
         if (!r.traits().queues)
             notify_listener();
         return act(steps_.failed(errc::outcome_unknown, pause_floor, now));
@@ -159,12 +159,12 @@ void pending_release::complete(error_code why)
 details_ptr pending_release::explain(error_code error) const noexcept
 {
     const bool unreachable = !context_.online(name());
-    const details_ptr said = unreachable ? context_.trouble_details(name()) : said_;
+    const details_ptr reported = unreachable ? context_.trouble_details(name()) : details_;
     return make_details(context_,
                         {.name = name(),
                          .error = error,
                          .cause = unreachable ? error_code(errc::store_unavailable) : last_error_,
-                         .said = said.get(),
+                         .reported = reported.get(),
                          .waited = context_.turn_time() - since_,
                          .attempts = request_});
 }

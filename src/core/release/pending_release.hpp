@@ -134,7 +134,7 @@ private:
     clock::time_point since_{};
     clock::time_point first_sent_{};
     error_code last_error_; ///< Of the last request, if it failed.
-    details_ptr said_;      ///< The store's details of that error.
+    details_ptr details_;   ///< The store's details of that error.
     const bool orphan_;
 };
 

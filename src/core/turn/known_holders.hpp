@@ -23,34 +23,34 @@ public:
     [[nodiscard]] const client_info* find(std::string_view holder) const noexcept
     {
         const entry* const found = entry_of(holder);
-        return found == nullptr || found->said.empty() ? nullptr : &found->said;
+        return found == nullptr || found->info.empty() ? nullptr : &found->info;
     }
 
     /// Whether to request its record. For a holder without one, a request follows after a pause.
     [[nodiscard]] bool is_new(std::string_view holder, clock::time_point now) const noexcept
     {
         const entry* const found = entry_of(holder);
-        return found == nullptr || (found->said.empty() && now - found->asked >= pause);
+        return found == nullptr || (found->info.empty() && now - found->queried >= pause);
     }
 
     /// Called when the record is requested.
-    void asked(std::string_view holder, clock::time_point now)
+    void queried(std::string_view holder, clock::time_point now)
     {
         entry& place = place_of(holder);
-        place.asked = now;
+        place.queried = now;
     }
 
-    void learn(std::string_view holder, client_info said)
+    void learn(std::string_view holder, client_info info)
     {
-        place_of(holder).said = std::move(said);
+        place_of(holder).info = std::move(info);
     }
 
 private:
     struct entry
     {
         std::string holder;
-        client_info said;
-        clock::time_point asked{};
+        client_info info;
+        clock::time_point queried{};
     };
 
     static constexpr std::size_t most = 32;

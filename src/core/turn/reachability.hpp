@@ -24,12 +24,12 @@ public:
     }
 
     /// Stores the details of an error, for the next call of `disconnected`.
-    void store_details(store_partition partition, error_code why, details_ptr said)
+    void store_details(store_partition partition, error_code why, details_ptr details)
     {
         state& known = at(partition);
         known.id = partition;
-        known.said_of = why;
-        known.said = std::move(said);
+        known.details_of = why;
+        known.details = std::move(details);
     }
 
     /// Returns whether the partition could be reached until now.
@@ -38,8 +38,8 @@ public:
         state& known = at(partition);
         known.id = partition;
         known.trouble = why;
-        if (known.said_of != why)
-            known.said.reset();
+        if (known.details_of != why)
+            known.details.reset();
         const bool until_now = std::exchange(known.online, false);
         check();
         return until_now;
@@ -71,10 +71,10 @@ public:
     }
 
     /// The store's details of that; null: none.
-    [[nodiscard]] details_ptr said(store_partition partition) const noexcept
+    [[nodiscard]] details_ptr details(store_partition partition) const noexcept
     {
         const auto found = find(partition);
-        return found != known_.end() ? found->said : nullptr;
+        return found != known_.end() ? found->details : nullptr;
     }
 
 private:
@@ -83,8 +83,8 @@ private:
         store_partition id = 0;
         bool online = false;
         error_code trouble{};
-        error_code said_of{};
-        details_ptr said{};
+        error_code details_of{};
+        details_ptr details{};
     };
     using states = boost::container::small_vector<state, 1>; // most stores have one partition
 

@@ -279,7 +279,7 @@ public:
     /// The store's details of why the name's partition cannot be reached; null: none.
     [[nodiscard]] details_ptr trouble_details(std::string_view name) const
     {
-        return reach_.any() ? reach_.said(partition_of(name)) : nullptr;
+        return reach_.any() ? reach_.details(partition_of(name)) : nullptr;
     }
 
     /// The server of the name, for diagnostics.

@@ -225,7 +225,7 @@ void log_observer::disconnected(error_code why) noexcept
     state_->attempt([&] {
         if (state_->down_since == clock::time_point())
             state_->down_since = clock::now();
-        if (state_->last_error != why) // otherwise `store_error` has said more
+        if (state_->last_error != why) // otherwise `store_error` has reported more
             state_->trouble(why, "no connection to the store: " + why.message());
     });
 }

@@ -65,14 +65,14 @@ public:
     }
 
     /// @param fence The largest that the member has accepted, if it reported one.
-    action answered(unsigned member, unsigned round, answer said, std::uint64_t fence) noexcept
+    action answered(unsigned member, unsigned round, answer reply, std::uint64_t fence) noexcept
     {
         largest_ = std::max(largest_, fence);
         ballots& votes = round == 1 ? first_ : second_;
-        if (over_ || !votes.take(member, said))
+        if (over_ || !votes.take(member, reply))
             return action::wait;
         if (round == 1)
-            granted_[member] = said == answer::accepted || said == answer::outbid;
+            granted_[member] = reply == answer::accepted || reply == answer::outbid;
         return round == round_ ? decide() : action::wait;
     }
 
@@ -113,7 +113,7 @@ private:
     {
         none,
         asked,
-        said,
+        answered,
     };
 
     struct ballots
@@ -133,17 +133,17 @@ private:
             ++pending;
         }
 
-        bool take(unsigned member, answer said) noexcept
+        bool take(unsigned member, answer reply) noexcept
         {
             if (state[member] != ballot::asked)
                 return false;
-            state[member] = ballot::said;
+            state[member] = ballot::answered;
             --pending;
-            const bool counts = said == answer::accepted ||
-                                (said == answer::outbid && has(mutant::outbid_accepted));
+            const bool counts = reply == answer::accepted ||
+                                (reply == answer::outbid && has(mutant::outbid_accepted));
             accepted += counts ? 1 : 0;
-            outbid += said == answer::outbid && !counts ? 1 : 0;
-            held += said == answer::held ? 1 : 0;
+            outbid += reply == answer::outbid && !counts ? 1 : 0;
+            held += reply == answer::held ? 1 : 0;
             return true;
         }
 
@@ -151,7 +151,7 @@ private:
         {
             for (ballot& each : state) {
                 if (each == ballot::asked)
-                    each = ballot::said;
+                    each = ballot::answered;
             }
             pending = 0;
         }
