@@ -105,13 +105,13 @@ message cluster_node::answer(words command, std::string_view client)
         return shards();
     }
     if (command.size() == 2 && command[1] == "INFO") {
-        message said;
-        said.add(
+        message reply;
+        reply.add(
             message::type::blob_string,
             std::string(rejoins || known_.is_down() ? "cluster_state:fail" : "cluster_state:ok") +
                 "\r\ncluster_current_epoch:" + std::to_string(sees.epoch) + "\r\n",
             0);
-        return said;
+        return reply;
     }
     if (command.size() == 2 && command[1] == "SLOTS") {
         known_.topology_reply(*this, client);
@@ -124,20 +124,20 @@ message cluster_node::answer(words command, std::string_view client)
 message cluster_node::shards() const
 {
     using type = message::type;
-    message said;
-    said.begin(type::array, sees.masters.size());
+    message reply;
+    reply.begin(type::array, sees.masters.size());
     for (std::size_t each = 0; each < sees.masters.size(); ++each) {
         const auto ranges = sees.ranges_of(each);
-        said.begin(type::map, 2, 1);
-        said.add(type::blob_string, "slots", 2);
-        said.begin(type::array, 2 * ranges.size(), 2);
+        reply.begin(type::map, 2, 1);
+        reply.add(type::blob_string, "slots", 2);
+        reply.begin(type::array, 2 * ranges.size(), 2);
         for (const auto& [first, last] : ranges) {
-            said.add(type::number, std::to_string(first), 3);
-            said.add(type::number, std::to_string(last), 3);
+            reply.add(type::number, std::to_string(first), 3);
+            reply.add(type::number, std::to_string(last), 3);
         }
         const auto& all = known_.nodes();
-        said.add(type::blob_string, "nodes", 2);
-        said.begin(
+        reply.add(type::blob_string, "nodes", 2);
+        reply.begin(
             type::array,
             static_cast<std::size_t>(std::count_if(
                 all.begin(), all.end(), [&](const cluster_node& n) { return n.shard == each; })),
@@ -148,10 +148,10 @@ message cluster_node::shards() const
             const bool is_master = sees.masters[each] == node.number;
             const bool knows = !cut_off && server.time.now() >= unaware_until;
             const bool failed = knows && (!node.server.accepts() || node.cut_off);
-            said.begin(type::map, 5, 3);
+            reply.begin(type::map, 5, 3);
             const auto add = [&](std::string_view name, std::string_view value) {
-                said.add(type::blob_string, name, 4);
-                said.add(name == "port" ? type::number : type::blob_string, value, 4);
+                reply.add(type::blob_string, name, 4);
+                reply.add(name == "port" ? type::number : type::blob_string, value, 4);
             };
             add("port", std::to_string(node.port()));
             add("ip", node.host());
@@ -160,7 +160,7 @@ message cluster_node::shards() const
             add("health", failed ? "fail" : "online");
         }
     }
-    return said;
+    return reply;
 }
 
 message cluster_node::slots() const
@@ -169,25 +169,25 @@ message cluster_node::slots() const
     std::size_t count = 0;
     for (std::size_t each = 0; each < sees.masters.size(); ++each)
         count += sees.ranges_of(each).size();
-    message said;
-    said.begin(type::array, count);
+    message reply;
+    reply.begin(type::array, count);
     for (std::size_t each = 0; each < sees.masters.size(); ++each) {
         for (const auto& [first, last] : sees.ranges_of(each)) {
             std::vector<const cluster_node*> nodes{&known_.nodes()[sees.masters[each]]};
             for (const cluster_node& node : known_.nodes())
                 if (node.shard == each && &node != nodes.front())
                     nodes.push_back(&node);
-            said.begin(type::array, 2 + nodes.size(), 1);
-            said.add(type::number, std::to_string(first), 2);
-            said.add(type::number, std::to_string(last), 2);
+            reply.begin(type::array, 2 + nodes.size(), 1);
+            reply.add(type::number, std::to_string(first), 2);
+            reply.add(type::number, std::to_string(last), 2);
             for (const cluster_node* node : nodes) {
-                said.begin(type::array, 2, 2);
-                said.add(type::blob_string, node->host(), 3);
-                said.add(type::number, std::to_string(node->port()), 3);
+                reply.begin(type::array, 2, 2);
+                reply.add(type::blob_string, node->host(), 3);
+                reply.add(type::number, std::to_string(node->port()), 3);
             }
         }
     }
-    return said;
+    return reply;
 }
 
 void cluster_node::spread(std::string_view channel, std::string_view text)

@@ -38,7 +38,7 @@ public:
     /// The process of a node restarts. It is up again when the node accepts connections.
     virtual void restarted(std::size_t node) = 0;
     virtual void topology_reply(const cluster_node& by, std::string_view client) = 0;
-    virtual void follow(const lock_request& asked, bool runs) = 0;
+    virtual void follow(const lock_request& request, bool runs) = 0;
 
 protected:
     ~cluster_knowledge() = default;
@@ -53,7 +53,7 @@ public:
 
     std::optional<std::string> refusal(words command, bool asking) override;
     message answer(words command, std::string_view client) override;
-    void follow(const lock_request& asked, bool runs) override { known_.follow(asked, runs); }
+    void follow(const lock_request& request, bool runs) override { known_.follow(request, runs); }
     void spread(std::string_view channel, std::string_view text) override;
     void restarted() override { known_.restarted(number); }
     bool is_moving(std::string_view name) const override;

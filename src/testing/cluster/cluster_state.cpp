@@ -93,23 +93,23 @@ void cluster_state::topology_reply(const cluster_node& by, std::string_view clie
         on_map_request(client);
 }
 
-void cluster_state::follow(const lock_request& asked, bool runs)
+void cluster_state::follow(const lock_request& request, bool runs)
 {
-    if (asked.what != lock_request::kind::acquire || !asked.limited)
+    if (request.what != lock_request::kind::acquire || !request.limited)
         return;
-    const std::pair<std::string, std::string> whose(asked.owner, asked.entry);
+    const std::pair<std::string, std::string> whose(request.owner, request.entry);
     const auto first = limits_.find(whose);
     if (first == limits_.end() && !runs)
-        limits_.emplace(whose, asked.latest);
+        limits_.emplace(whose, request.latest);
     if (first == limits_.end())
         return;
-    if (on_redirected && master(shard_of(asked.name)).time_us() < first->second)
-        on_redirected(asked.name, asked.owner,
-                      std::chrono::microseconds(asked.latest - first->second));
+    if (on_redirected && master(shard_of(request.name)).time_us() < first->second)
+        on_redirected(request.name, request.owner,
+                      std::chrono::microseconds(request.latest - first->second));
     if (runs)
         limits_.erase(first);
-    else if (master(shard_of(asked.name)).time_us() >= first->second)
-        first->second = asked.latest; // the first limit has passed, and this is another request
+    else if (master(shard_of(request.name)).time_us() >= first->second)
+        first->second = request.latest; // the first limit has passed, and this is another request
 }
 
 bool cluster_state::is_busy(std::size_t shard) const

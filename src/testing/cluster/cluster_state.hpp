@@ -50,7 +50,7 @@ public:
     [[nodiscard]] bool is_down() const override;
     void restarted(std::size_t node) override;
     void topology_reply(const cluster_node& by, std::string_view client) override;
-    void follow(const lock_request& asked, bool runs) override;
+    void follow(const lock_request& request, bool runs) override;
 
     std::uint64_t stale_answers = 0;
     std::function<void(const cluster::promotion&)> on_promotion;

@@ -98,7 +98,8 @@ private:
             done,
         };
 
-        const boost::redis::request* asked = nullptr; ///< Null if no caller waits for it any more.
+        const boost::redis::request* request =
+            nullptr; ///< Null if no caller waits for it any more.
         boost::redis::request::config rules;
         any_adapter adapter;
         redis_store::connection::executed done;
@@ -138,8 +139,8 @@ private:
     void write();
     void read(const delivery& delivered);
     /// False if this ends the connection.
-    bool read(const message& said, std::size_t nodes);
-    [[nodiscard]] bool is_pushed(const message& said) const noexcept;
+    bool read(const message& reply, std::size_t nodes);
+    [[nodiscard]] bool is_pushed(const message& reply) const noexcept;
     void on_answer();
     void notify();
     void on_silence();
@@ -256,7 +257,7 @@ simulated_connection::state::element_ptr simulated_connection::state::make_inter
     const boost::redis::request& request, any_adapter adapter)
 {
     auto made = std::make_shared<element>();
-    made->asked = &request;
+    made->request = &request;
     made->rules = {.cancel_on_connection_lost = true, .cancel_if_unresponded = true};
     made->adapter = std::move(adapter);
     made->outstanding = request.get_expected_responses();
@@ -267,7 +268,7 @@ void simulated_connection::state::execute(const boost::redis::request& request, 
                                           asio::cancellation_slot slot, executed done)
 {
     const auto made = std::make_shared<element>();
-    made->asked = &request;
+    made->request = &request;
     made->rules = request.get_config();
     made->adapter = std::move(adapter);
     made->done = std::move(done);
@@ -347,8 +348,8 @@ void simulated_connection::state::write()
         if (each->where != element::status::waiting)
             continue;
         each->where = element::status::written;
-        bytes += each->asked->payload();
-        sent += each->asked->get_commands();
+        bytes += each->request->payload();
+        sent += each->request->get_commands();
         if (each->outstanding == 0)
             answered.push_back(each);
     }
@@ -392,41 +393,41 @@ void simulated_connection::state::read(const delivery& delivered)
     }
 }
 
-bool simulated_connection::state::is_pushed(const message& said) const noexcept
+bool simulated_connection::state::is_pushed(const message& reply) const noexcept
 {
-    return said.is_push() || elements_.empty() ||
+    return reply.is_push() || elements_.empty() ||
            elements_.front()->where == element::status::waiting;
 }
 
-bool simulated_connection::state::read(const message& said, std::size_t nodes)
+bool simulated_connection::state::read(const message& reply, std::size_t nodes)
 {
     error_code failed;
-    if (is_pushed(said)) {
-        said.read(pushed, nodes, failed);
+    if (is_pushed(reply)) {
+        reply.read(pushed, nodes, failed);
         if (failed) {
             end(failed);
             return false;
         }
-        if (nodes == said.size()) {
-            if (said.is_push() && said.nodes()[1].value.ends_with("message"))
+        if (nodes == reply.size()) {
+            if (reply.is_push() && reply.nodes()[1].value.ends_with("message"))
                 ++host_.befallen.wakeups;
             notify();
         }
         return true;
     }
     const element_ptr first = elements_.front();
-    said.read(first->adapter, nodes, failed);
+    reply.read(first->adapter, nodes, failed);
     if (failed) {
         elements_.pop_front();
         finish(first, failed);
         end(failed);
         return false;
     }
-    if (nodes != said.size())
+    if (nodes != reply.size())
         return true;
-    if (said.is_error() && said.nodes().front().value.starts_with("NOSCRIPT"))
+    if (reply.is_error() && reply.nodes().front().value.starts_with("NOSCRIPT"))
         ++host_.befallen.scripts_missing;
-    if (said.is_error() && is_redirection(said.nodes().front().value))
+    if (reply.is_error() && is_redirection(reply.nodes().front().value))
         ++host_.befallen.redirected;
     if (--first->outstanding == 0) {
         elements_.pop_front();
@@ -440,14 +441,14 @@ void simulated_connection::state::on_answer()
 {
     if (written_.empty())
         return;
-    const segment_ptr asked = written_.front().what;
-    const std::size_t index = asked->answered++;
+    const segment_ptr written = written_.front().what;
+    const std::size_t index = written->answered++;
     if (--written_.front().outstanding == 0)
         written_.pop_front();
-    if (const lock_request* const request = asked->request(index)) {
+    if (const lock_request* const request = written->request(index)) {
         host_.report(answered_step(request->what));
     }
-    else if (asked->command(index)[0] == "TIME" && !std::exchange(serves_, true)) {
+    else if (written->command(index)[0] == "TIME" && !std::exchange(serves_, true)) {
         // The last of the first requests of a connection for commands.
         host_.report(step::connected);
     }
@@ -479,7 +480,7 @@ void simulated_connection::state::end(error_code why)
     const auto all = std::exchange(elements_, {});
     for (const element_ptr& each : all) {
         const bool was_written = each->where == element::status::written;
-        if (was_written && each->asked == nullptr)
+        if (was_written && each->request == nullptr)
             continue; // no caller waits for it
         if (was_written ? each->rules.cancel_if_unresponded
                         : each->rules.cancel_on_connection_lost) {
@@ -487,7 +488,7 @@ void simulated_connection::state::end(error_code why)
         }
         else {
             each->where = element::status::waiting;
-            each->outstanding = each->asked->get_expected_responses();
+            each->outstanding = each->request->get_expected_responses();
             elements_.push_back(each);
         }
     }

@@ -184,13 +184,13 @@ void tcp_stream::reset()
         end->on_reset(*this);
 }
 
-void tcp_stream::answer(std::vector<message> said)
+void tcp_stream::answer(std::vector<message> replies)
 {
     delivery delivered;
     if (breaks_)
-        delivered = cut_short(std::move(said));
+        delivered = cut_short(std::move(replies));
     else
-        delivered.messages = std::move(said);
+        delivered.messages = std::move(replies);
     if (!broken_down_ && chance(host_.messages_to(server_).reply_loss)) {
         broken_down_ = true;
         host_.line("answer LOST, and all that follows it");
@@ -207,10 +207,10 @@ void tcp_stream::answer(std::vector<message> said)
 }
 
 /// The part of these replies that gets through a connection that is about to break.
-delivery tcp_stream::cut_short(std::vector<message> said)
+delivery tcp_stream::cut_short(std::vector<message> replies)
 {
     delivery delivered;
-    for (message& each : said) {
+    for (message& each : replies) {
         if (breaks_->runs > 0)
             --breaks_->runs;
         if (breaks_->replies > 0) {
@@ -225,7 +225,7 @@ delivery tcp_stream::cut_short(std::vector<message> said)
     return delivered;
 }
 
-void tcp_stream::publish(const message& said)
+void tcp_stream::publish(const message& push)
 {
     if (host_.time.now() < host_.no_wakeups_until ||
         chance(host_.messages_to(server_).wakeup_loss)) {
@@ -235,7 +235,7 @@ void tcp_stream::publish(const message& said)
     const int copies = chance(host_.messages_to(server_).wakeup_doubling) ? 2 : 1;
     host_.befallen.wakeups_doubled += copies == 2 ? 1 : 0;
     for (int i = 0; i < copies; ++i)
-        send_down({{said}, std::nullopt});
+        send_down({{push}, std::nullopt});
 }
 
 bool tcp_stream::is_undisturbed() const noexcept
@@ -248,9 +248,9 @@ bool tcp_stream::is_undisturbed() const noexcept
            !host_.is_cut_to(server_) && !host_.is_cut_from(server_) && server_.is_well();
 }
 
-void tcp_stream::inject(const message& said)
+void tcp_stream::inject(const message& push)
 {
-    send_down({{said}, std::nullopt});
+    send_down({{push}, std::nullopt});
 }
 
 void tcp_stream::send_down(delivery delivered)

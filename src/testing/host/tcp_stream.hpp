@@ -59,11 +59,11 @@ public:
     [[nodiscard]] bool is_undisturbed() const noexcept;
 
     /// Sends to the client a message that was not published.
-    void inject(const message& said);
+    void inject(const message& push);
 
     // From the server.
-    void answer(std::vector<message> said) override;
-    void publish(const message& said) override;
+    void answer(std::vector<message> replies) override;
+    void publish(const message& push) override;
     void on_server_end() override;
     void report(step reached) override { host_.report(reached); }
     [[nodiscard]] const std::string& client() const noexcept override { return host_.name; }
@@ -77,7 +77,7 @@ private:
     std::optional<clock::time_point> arrival(clock::time_point& last, bool& broken,
                                              clock::time_point cut_until, std::uint64_t& lost);
     void send_down(delivery delivered);
-    delivery cut_short(std::vector<message> said);
+    delivery cut_short(std::vector<message> replies);
     void send_again(const segment_ptr& sent);
     [[nodiscard]] bool chance(std::uint32_t rate) { return host_.random.chance(rate); }
 

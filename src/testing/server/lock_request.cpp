@@ -22,9 +22,9 @@ T integer(std::string_view text) noexcept
 }
 
 /// Of a list, or the only one.
-std::int64_t number(const message& said, std::size_t index)
+std::int64_t number(const message& reply, std::size_t index)
 {
-    return integer(said.nodes()[said.size() == 1 ? 0 : index + 1].value);
+    return integer(reply.nodes()[reply.size() == 1 ? 0 : index + 1].value);
 }
 
 /// The positions of the words of a call, as the store writes it; 0: there is none. If the store
@@ -64,28 +64,28 @@ std::optional<call_form> form_of(known_script called)
 
 std::optional<lock_request> request_by_script(words command, known_script called)
 {
-    lock_request asked;
-    asked.layout = is_native(called) ? redis_config::key_layout::native
-                                     : redis_config::key_layout::redisson;
-    asked.of_member = is_of_quorum(called);
-    asked.name = command[name_in_call];
+    lock_request request;
+    request.layout = is_native(called) ? redis_config::key_layout::native
+                                       : redis_config::key_layout::redisson;
+    request.of_member = is_of_quorum(called);
+    request.name = command[name_in_call];
     if (is_renewal(called)) {
-        asked.what = lock_request::kind::renew;
-        return asked;
+        request.what = lock_request::kind::renew;
+        return request;
     }
     if (called == known_script::native_release_all) {
         const auto locks = integer<std::size_t>(command[2]);
-        asked.what = lock_request::kind::release;
-        asked.group = true;
-        asked.as_known = command.size() == name_in_call + 2 * locks;
-        if (asked.as_known)
-            asked.owner = owner_of(command[name_in_call + locks]);
-        return asked;
+        request.what = lock_request::kind::release;
+        request.group = true;
+        request.as_known = command.size() == name_in_call + 2 * locks;
+        if (request.as_known)
+            request.owner = owner_of(command[name_in_call + locks]);
+        return request;
     }
     const auto form = form_of(called);
     if (!form)
         return std::nullopt;
-    asked.what = form->what;
+    request.what = form->what;
     // An owner with heartbeats adds a key and a time; one that does not acquire again names the
     // queue.
     const bool promises = called == known_script::native_acquire &&
@@ -97,51 +97,51 @@ std::optional<lock_request> request_by_script(words command, known_script called
     const bool reenters = called == known_script::acquire && !names_queue; // with an entry
     const std::size_t most = form->count + (names_queue ? 1 : 0) - (names_none ? 1 : 0);
     const std::size_t least = most - (reenters ? 1 : form->optional);
-    asked.as_known = promises || (command.size() <= most && command.size() >= least);
-    if (!asked.as_known)
-        return asked;
+    request.as_known = promises || (command.size() <= most && command.size() >= least);
+    if (!request.as_known)
+        return request;
     const auto owner = [&](std::string_view word) {
-        if (asked.of_member)
+        if (request.of_member)
             return word.substr(std::min(word.size(), quorum::mark.size()));
         return is_native(called) ? owner_of(word) : word;
     };
     const auto has_word = [&](std::size_t at) { return at != 0 && at + more < command.size(); };
-    asked.owner = owner(command[form->owner + more - (names_none ? 1 : 0)]);
+    request.owner = owner(command[form->owner + more - (names_none ? 1 : 0)]);
     if (has_word(form->entry))
-        asked.entry = command[form->entry + more];
+        request.entry = command[form->entry + more];
     if (has_word(form->next) && !command[form->next + more].empty())
-        asked.next = owner(command[form->next + more]);
+        request.next = owner(command[form->next + more]);
     if (has_word(form->fences))
-        asked.fences = integer<std::uint32_t>(command[form->fences + more]);
-    asked.limited = has_word(form->latest) && command[form->latest + more] != "0";
-    if (asked.limited)
-        asked.latest = integer(command[form->latest + more]);
-    return asked;
+        request.fences = integer<std::uint32_t>(command[form->fences + more]);
+    request.limited = has_word(form->latest) && command[form->latest + more] != "0";
+    if (request.limited)
+        request.latest = integer(command[form->latest + more]);
+    return request;
 }
 
 std::optional<lock_request> plain_request(words command)
 {
-    lock_request asked;
-    asked.layout = redis_config::key_layout::native;
-    asked.plain = true;
+    lock_request request;
+    request.layout = redis_config::key_layout::native;
+    request.plain = true;
     std::string_view value;
     if (command.size() >= 6 && command[0] == "SET" && command[3] == "NX") {
         value = command[2];
-        asked.gets = command.back() == "GET";
+        request.gets = command.back() == "GET";
     }
     else if (command.size() == 3 && command[0] == "DELIFEQ") {
-        asked.what = lock_request::kind::release;
+        request.what = lock_request::kind::release;
         value = command[2];
     }
     else if (command.size() == 4 && command[0] == "DELEX") {
-        asked.what = lock_request::kind::release;
+        request.what = lock_request::kind::release;
         value = command[3];
     }
-    asked.owner = owner_of(value);
-    if (asked.owner.empty())
+    request.owner = owner_of(value);
+    if (request.owner.empty())
         return std::nullopt;
-    asked.name = command[1];
-    return asked;
+    request.name = command[1];
+    return request;
 }
 
 void take_block(std::string_view owner, std::int64_t last, std::int64_t count, lock_effect& effect)
@@ -152,50 +152,50 @@ void take_block(std::string_view owner, std::int64_t last, std::int64_t count, l
     effect.first_fence = static_cast<std::uint64_t>(last - count + 1);
 }
 
-void read_redisson(const lock_request& asked, const message& said, lock_effect& effect)
+void read_redisson(const lock_request& request, const message& reply, lock_effect& effect)
 {
-    if (asked.what == lock_request::kind::release && said.size() == 1) {
-        effect.left = number(said, 0) >= -1;
+    if (request.what == lock_request::kind::release && reply.size() == 1) {
+        effect.left = number(reply, 0) >= -1;
     }
-    else if (asked.what == lock_request::kind::release) {
-        const std::int64_t status = number(said, 0);
+    else if (request.what == lock_request::kind::release) {
+        const std::int64_t status = number(reply, 0);
         effect.left = status == 1 || status == 4 || status == 5;
-        if (number(said, 2) == 1) {
+        if (number(reply, 2) == 1) {
             effect.taken = true;
-            effect.owner = asked.next;
-            effect.first_fence = static_cast<std::uint64_t>(number(said, 3));
-            effect.fences = static_cast<std::uint32_t>(number(said, 4));
+            effect.owner = request.next;
+            effect.first_fence = static_cast<std::uint64_t>(number(reply, 3));
+            effect.fences = static_cast<std::uint32_t>(number(reply, 4));
         }
     }
-    else if (said.size() == 1) {
-        take_block(asked.owner, number(said, 0), asked.fences, effect);
+    else if (reply.size() == 1) {
+        take_block(request.owner, number(reply, 0), request.fences, effect);
     }
-    else if (number(said, 0) == 1 && !asked.entry.empty()) {
+    else if (number(reply, 0) == 1 && !request.entry.empty()) {
         effect.reentered = true;
     }
-    else if (number(said, 0) == 1) {
+    else if (number(reply, 0) == 1) {
         effect.taken = true;
-        effect.owner = asked.owner;
-        effect.first_fence = static_cast<std::uint64_t>(number(said, 1));
-        effect.fences = static_cast<std::uint32_t>(number(said, 2));
+        effect.owner = request.owner;
+        effect.first_fence = static_cast<std::uint64_t>(number(reply, 1));
+        effect.fences = static_cast<std::uint32_t>(number(reply, 2));
     }
 }
 
 /// A grant of a single member is no lock yet.
-void read_member(const lock_request& asked, const message& said, lock_effect& effect)
+void read_member(const lock_request& request, const message& reply, lock_effect& effect)
 {
-    const std::int64_t status = number(said, 0);
-    if (asked.what == lock_request::kind::release) {
+    const std::int64_t status = number(reply, 0);
+    if (request.what == lock_request::kind::release) {
         effect.left = status == 1;
     }
-    else if (!asked.entry.empty()) {
+    else if (!request.entry.empty()) {
         effect.reentered = status == 1;
     }
     else if (status == 1 || status == 2) {
         effect.taken = true;
-        effect.owner = asked.owner;
-        effect.fences = status == 1 ? asked.fences : 0;
-        effect.first_fence = static_cast<std::uint64_t>(number(said, 1)) - effect.fences +
+        effect.owner = request.owner;
+        effect.fences = status == 1 ? request.fences : 0;
+        effect.first_fence = static_cast<std::uint64_t>(number(reply, 1)) - effect.fences +
                              (status == 1 ? 1 : 0);
     }
 }
@@ -208,24 +208,24 @@ void wait_in_queue(std::string_view owner, std::int64_t place, std::int64_t held
     effect.held_for = held_for;
 }
 
-void read_native(const lock_request& asked, const message& said, lock_effect& effect)
+void read_native(const lock_request& request, const message& reply, lock_effect& effect)
 {
-    const std::int64_t status = number(said, 0);
-    if (asked.what == lock_request::kind::release) {
+    const std::int64_t status = number(reply, 0);
+    if (request.what == lock_request::kind::release) {
         effect.left = status == 1 || status == 4 || status == 5;
-        if (said.size() > 2 && number(said, 1) == 1)
-            take_block(asked.next, number(said, 2), number(said, 3), effect);
-        else if (said.size() > 3 && number(said, 1) == 2)
-            wait_in_queue(asked.next, number(said, 3), number(said, 2), effect);
+        if (reply.size() > 2 && number(reply, 1) == 1)
+            take_block(request.next, number(reply, 2), number(reply, 3), effect);
+        else if (reply.size() > 3 && number(reply, 1) == 2)
+            wait_in_queue(request.next, number(reply, 3), number(reply, 2), effect);
     }
     else if (status == 1) {
-        if (asked.entry.empty())
-            take_block(asked.owner, number(said, 1), number(said, 3), effect);
+        if (request.entry.empty())
+            take_block(request.owner, number(reply, 1), number(reply, 3), effect);
         else
             effect.reentered = true;
     }
-    else if (status != -1 && asked.entry.empty() && number(said, 2) != -1) {
-        wait_in_queue(asked.owner, number(said, 2), number(said, 1), effect);
+    else if (status != -1 && request.entry.empty() && number(reply, 2) != -1) {
+        wait_in_queue(request.owner, number(reply, 2), number(reply, 1), effect);
     }
 }
 
@@ -242,73 +242,75 @@ std::string fence_text(std::uint64_t fence)
     return "fence " + std::to_string(fence % 1'000'000'000);
 }
 
-std::string release_text(const lock_request& asked, const message& said)
+std::string release_text(const lock_request& request, const message& reply)
 {
-    if (asked.plain)
-        return said.nodes().front().value == "1" ? "freed" : "not owner";
-    const bool redisson = asked.layout == redis_config::key_layout::redisson && !asked.of_member;
-    if (redisson && said.size() == 1)
-        return number(said, 0) == -2 ? "not so short" : "freed";
+    if (request.plain)
+        return reply.nodes().front().value == "1" ? "freed" : "not owner";
+    const bool redisson = request.layout == redis_config::key_layout::redisson &&
+                          !request.of_member;
+    if (redisson && reply.size() == 1)
+        return number(reply, 0) == -2 ? "not so short" : "freed";
     const std::size_t of_next = redisson ? 2 : 1;
     std::string text;
-    switch (number(said, 0)) {
+    switch (number(reply, 0)) {
     case 1: text = "freed"; break;
     case 2: text = "left"; break;
     case 3: text = "left the line"; break;
     case 4: text = "given to the next"; break;
-    case 5: text = "left free for " + std::to_string(number(said, of_next + 1)) + " ms"; break;
+    case 5: text = "left free for " + std::to_string(number(reply, of_next + 1)) + " ms"; break;
     default: text = "not owner"; break;
     }
-    if (asked.next.empty() || said.size() < 3)
+    if (request.next.empty() || reply.size() < 3)
         return text;
-    text += ", " + short_id(asked.next);
-    switch (number(said, of_next)) {
-    case 1: return text + " GRANTED " + fence_text(effect_of(asked, said).first_fence);
-    case 2: return text + " in line at " + std::to_string(number(said, of_next + 2));
+    text += ", " + short_id(request.next);
+    switch (number(reply, of_next)) {
+    case 1: return text + " GRANTED " + fence_text(effect_of(request, reply).first_fence);
+    case 2: return text + " in line at " + std::to_string(number(reply, of_next + 2));
     default: return text + " did not join";
     }
 }
 
-std::string vote_text(const lock_request& asked, const message& said)
+std::string vote_text(const lock_request& request, const message& reply)
 {
-    const std::int64_t status = number(said, 0);
-    if (!asked.entry.empty())
+    const std::int64_t status = number(reply, 0);
+    if (!request.entry.empty())
         return status == 1 ? "entered" : status == -1 ? "too late" : "gone";
-    const auto largest = fence_text(static_cast<std::uint64_t>(number(said, 1)));
+    const auto largest = fence_text(static_cast<std::uint64_t>(number(reply, 1)));
     switch (status) {
     case 1: return "accepted up to " + largest;
     case 2: return "taken, outbid by " + largest;
-    case 0: return "held for " + std::to_string(number(said, 2)) + " ms, " + largest;
+    case 0: return "held for " + std::to_string(number(reply, 2)) + " ms, " + largest;
     case -1: return "too late";
     case -3: return "no member";
-    case -4: return "silent for " + std::to_string(number(said, 2)) + " ms";
-    case -5: return "in epoch " + std::to_string(number(said, 2));
+    case -4: return "silent for " + std::to_string(number(reply, 2)) + " ms";
+    case -5: return "in epoch " + std::to_string(number(reply, 2));
     default: return "too far ahead";
     }
 }
 
-std::string acquire_text(const lock_request& asked, const message& said)
+std::string acquire_text(const lock_request& request, const message& reply)
 {
-    if (asked.of_member)
-        return vote_text(asked, said);
-    if (asked.plain) {
-        const std::string& before = said.nodes().front().value;
-        return effect_of(asked, said).taken ? "TAKEN" : "held: " + before;
+    if (request.of_member)
+        return vote_text(request, reply);
+    if (request.plain) {
+        const std::string& before = reply.nodes().front().value;
+        return effect_of(request, reply).taken ? "TAKEN" : "held: " + before;
     }
-    const std::int64_t status = number(said, 0);
-    if (status == 1 || said.size() == 1)
-        return asked.entry.empty() ? "GRANTED " + fence_text(effect_of(asked, said).first_fence)
-                                   : "entered";
+    const std::int64_t status = number(reply, 0);
+    if (status == 1 || reply.size() == 1)
+        return request.entry.empty()
+                   ? "GRANTED " + fence_text(effect_of(request, reply).first_fence)
+                   : "entered";
     if (status == -1)
         return "too late";
     if (status == -2)
         return "gone";
     if (status == -3)
         return "others wait";
-    const std::string text = "held for " + std::to_string(number(said, 1)) + " ms";
+    const std::string text = "held for " + std::to_string(number(reply, 1)) + " ms";
     constexpr std::size_t with_queue = 6; // with the head of the list
-    return said.size() == with_queue ? text + ", in line at " + std::to_string(number(said, 2))
-                                     : text;
+    return reply.size() == with_queue ? text + ", in line at " + std::to_string(number(reply, 2))
+                                      : text;
 }
 
 } // namespace
@@ -342,44 +344,44 @@ std::uint32_t fences_drawn_by(words command) noexcept
                : 0;
 }
 
-lock_effect effect_of(const lock_request& asked, const message& said)
+lock_effect effect_of(const lock_request& request, const message& reply)
 {
     lock_effect effect;
-    if (said.is_error() || asked.what == lock_request::kind::renew || asked.group)
+    if (reply.is_error() || request.what == lock_request::kind::renew || request.group)
         return effect;
-    const auto& first = said.nodes().front();
-    if (asked.of_member) {
-        read_member(asked, said, effect);
+    const auto& first = reply.nodes().front();
+    if (request.of_member) {
+        read_member(request, reply, effect);
     }
-    else if (!asked.plain && asked.layout == redis_config::key_layout::redisson) {
-        read_redisson(asked, said, effect);
+    else if (!request.plain && request.layout == redis_config::key_layout::redisson) {
+        read_redisson(request, reply, effect);
     }
-    else if (!asked.plain) {
-        read_native(asked, said, effect);
+    else if (!request.plain) {
+        read_native(request, reply, effect);
     }
-    else if (asked.what == lock_request::kind::release) {
+    else if (request.what == lock_request::kind::release) {
         effect.left = first.value == "1";
     }
     else {
         // With GET it returns the previous value, without whether it was set.
-        effect.taken = first.data_type == message::type::null ? asked.gets : !asked.gets;
-        effect.owner = asked.owner;
+        effect.taken = first.data_type == message::type::null ? request.gets : !request.gets;
+        effect.owner = request.owner;
     }
     return effect;
 }
 
-std::string_view client_shown_alive(words command, const message& said)
+std::string_view client_shown_alive(words command, const message& reply)
 {
     const auto called = script_of(command);
-    if (called == known_script::native_alive && !said.is_error() && number(said, 0) != 0)
+    if (called == known_script::native_alive && !reply.is_error() && number(reply, 0) != 0)
         return command[name_in_call].substr(command[name_in_call].rfind(':') + 1);
-    if (called != known_script::native_acquire || said.is_error() || number(said, 0) != 1 ||
-        (number(said, 2) & 2) == 0)
+    if (called != known_script::native_acquire || reply.is_error() || number(reply, 0) != 1 ||
+        (number(reply, 2) & 2) == 0)
         return {};
     return redis_store::native::client_of(request_by_script(command, *called)->owner);
 }
 
-std::string describe_record(words command, std::string_view by, const message& said)
+std::string describe_record(words command, std::string_view by, const message& reply)
 {
     const auto called = script_of(command);
     const char* const verb = called == known_script::quorum_inspect ? "look"
@@ -390,37 +392,37 @@ std::string describe_record(words command, std::string_view by, const message& s
         return {};
     std::string text(verb);
     text.append(by).append(" ->");
-    for (const auto& node : said.nodes())
+    for (const auto& node : reply.nodes())
         text.append(" ").append(node.value);
     return text;
 }
 
-std::string describe(const lock_request& asked, std::string_view by, const message& said)
+std::string describe(const lock_request& request, std::string_view by, const message& reply)
 {
     using kind = lock_request::kind;
     const char* verb = "renew ";
-    if (asked.what == kind::acquire)
-        verb = asked.plain ? "set " : asked.entry.empty() ? "acquire " : "enter ";
-    else if (asked.what == kind::release)
-        verb = asked.plain ? "delete " : asked.entry.empty() ? "release " : "leave ";
+    if (request.what == kind::acquire)
+        verb = request.plain ? "set " : request.entry.empty() ? "acquire " : "enter ";
+    else if (request.what == kind::release)
+        verb = request.plain ? "delete " : request.entry.empty() ? "release " : "leave ";
     std::string text(verb);
-    text.append(asked.name).append(by);
-    if (asked.what != kind::renew)
-        text += " as " + short_id(asked.owner);
+    text.append(request.name).append(by);
+    if (request.what != kind::renew)
+        text += " as " + short_id(request.owner);
     text += " -> ";
-    if (said.is_error())
-        return text + said.nodes().front().value;
-    if (asked.what == kind::acquire)
-        return text + acquire_text(asked, said);
-    if (asked.what == kind::release && !asked.group)
-        return text + release_text(asked, said);
-    if (asked.group) {
-        for (std::size_t i = 0; i + 1 < said.size(); ++i)
-            text += number(said, i) == 1 ? "freed " : "not owner ";
+    if (reply.is_error())
+        return text + reply.nodes().front().value;
+    if (request.what == kind::acquire)
+        return text + acquire_text(request, reply);
+    if (request.what == kind::release && !request.group)
+        return text + release_text(request, reply);
+    if (request.group) {
+        for (std::size_t i = 0; i + 1 < reply.size(); ++i)
+            text += number(reply, i) == 1 ? "freed " : "not owner ";
         return text;
     }
-    for (std::size_t i = 0; i + 1 < said.size(); ++i)
-        text += number(said, i) == 1 ? "renewed " : number(said, i) == 2 ? "free " : "GONE ";
+    for (std::size_t i = 0; i + 1 < reply.size(); ++i)
+        text += number(reply, i) == 1 ? "renewed " : number(reply, i) == 2 ? "free " : "GONE ";
     return text;
 }
 

@@ -65,18 +65,18 @@ struct lock_effect
     std::int64_t held_for = 0; ///< In milliseconds; negative: unknown.
 };
 
-[[nodiscard]] lock_effect effect_of(const lock_request& asked, const message& said);
+[[nodiscard]] lock_effect effect_of(const lock_request& request, const message& reply);
 
 /// The client of a heartbeat. Empty if the command is not a heartbeat, or the server did not record
 /// it.
-[[nodiscard]] std::string_view client_shown_alive(words command, const message& said);
+[[nodiscard]] std::string_view client_shown_alive(words command, const message& reply);
 
 /// For a timeline: the question to a member of a quorum about itself. Empty: none.
-[[nodiscard]] std::string describe_record(words command, std::string_view by, const message& said);
+[[nodiscard]] std::string describe_record(words command, std::string_view by, const message& reply);
 
 /// For a timeline.
-[[nodiscard]] std::string describe(const lock_request& asked, std::string_view by,
-                                   const message& said);
+[[nodiscard]] std::string describe(const lock_request& request, std::string_view by,
+                                   const message& reply);
 
 } // namespace leasehold::testing::impl
 

@@ -121,10 +121,10 @@ bool push_field(lua_State* lua, int table, const char* name)
     return false;
 }
 
-void add_reply(lua_State* lua, message& said, std::size_t depth);
+void add_reply(lua_State* lua, message& reply, std::size_t depth);
 
 /// A table without the field of an error or a status is an array, up to its first nil.
-void add_array(lua_State* lua, message& said, std::size_t depth)
+void add_array(lua_State* lua, message& reply, std::size_t depth)
 {
     const int table = lua_gettop(lua);
     std::size_t size = lua_objlen(lua, table);
@@ -135,41 +135,41 @@ void add_array(lua_State* lua, message& said, std::size_t depth)
         lua_pop(lua, 1);
     }
     if (depth == 0)
-        said.reserve(size + 1);
-    said.begin(message::type::array, size, depth);
+        reply.reserve(size + 1);
+    reply.begin(message::type::array, size, depth);
     for (std::size_t i = 1; i <= size; ++i) {
         lua_rawgeti(lua, table, static_cast<int>(i));
-        add_reply(lua, said, depth + 1);
+        add_reply(lua, reply, depth + 1);
         lua_pop(lua, 1);
     }
 }
 
 /// Adds the value on top of the stack.
-void add_reply(lua_State* lua, message& said, std::size_t depth)
+void add_reply(lua_State* lua, message& reply, std::size_t depth)
 {
     using type = message::type;
     constexpr int needed = 4; // slots on the stack
     number_text digits;
     switch (lua_type(lua, -1)) {
     case LUA_TNUMBER:
-        return said.add(type::number, digits_of(truncated(lua_tonumber(lua, -1)), digits), depth);
-    case LUA_TSTRING: return said.add(type::blob_string, text_at(lua, -1), depth);
+        return reply.add(type::number, digits_of(truncated(lua_tonumber(lua, -1)), digits), depth);
+    case LUA_TSTRING: return reply.add(type::blob_string, text_at(lua, -1), depth);
     case LUA_TBOOLEAN:
         if (lua_toboolean(lua, -1) != 0)
-            return said.add(type::number, "1", depth);
-        return said.add(type::null, {}, depth);
+            return reply.add(type::number, "1", depth);
+        return reply.add(type::null, {}, depth);
     case LUA_TTABLE:
         if (lua_checkstack(lua, needed) == 0)
-            return said.add(type::simple_error, "ERR reached lua stack limit", depth);
+            return reply.add(type::simple_error, "ERR reached lua stack limit", depth);
         for (const auto& [name, of] :
              {std::pair("err", type::simple_error), std::pair("ok", type::simple_string)}) {
             if (push_field(lua, lua_gettop(lua), name)) {
-                said.add(of, text_at(lua, -1), depth);
+                reply.add(of, text_at(lua, -1), depth);
                 return lua_pop(lua, 1);
             }
         }
-        return add_array(lua, said, depth);
-    default: return said.add(type::null, {}, depth);
+        return add_array(lua, reply, depth);
+    default: return reply.add(type::null, {}, depth);
     }
 }
 

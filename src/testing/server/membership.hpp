@@ -25,7 +25,7 @@ public:
 
     /// A request has arrived.
     /// @param runs False: it is rejected, and may arrive again elsewhere.
-    virtual void follow(const lock_request& asked, bool runs) = 0;
+    virtual void follow(const lock_request& request, bool runs) = 0;
 
     /// It has published this to its subscribers; the other nodes of its shard do, too.
     virtual void spread(std::string_view channel, std::string_view text) = 0;

@@ -79,7 +79,7 @@ queue_order::presence queue_order::presence_of(const std::string& waiter, std::i
             .keeps_out = keeps_out && until >= now};
 }
 
-std::optional<overtaking> queue_order::overtaking_owner(const lock_request& asked) const
+std::optional<overtaking> queue_order::overtaking_owner(const lock_request& request) const
 {
     const keyspace::items after = queue();
     std::size_t last = 0;
@@ -102,13 +102,13 @@ std::optional<overtaking> queue_order::overtaking_owner(const lock_request& aske
     for (std::size_t i = 0; i < queue_before_.size(); ++i) {
         const std::string_view each = redis_store::native::owner_of(queue_before_[i]);
         const bool stays = std::find(after.begin(), after.end(), queue_before_[i]) != after.end();
-        if (before_[i].present && !stays && each != asked.owner && each != holder_after)
+        if (before_[i].present && !stays && each != request.owner && each != holder_after)
             throw std::logic_error("queue: a present owner lost its position");
     }
     if (holder_after.empty() || holder_after == holder_before_)
         return std::nullopt;
-    if (was_free_ && !asked.plain && !before_.empty() && before_.front().keeps_out &&
-        redis_store::native::owner_of(queue_before_.front()) != asked.owner)
+    if (was_free_ && !request.plain && !before_.empty() && before_.front().keeps_out &&
+        redis_store::native::owner_of(queue_before_.front()) != request.owner)
         throw std::logic_error("line: it was left free for others, and that was cut short");
     bool any = false;
     bool any_present = false;
@@ -116,7 +116,7 @@ std::optional<overtaking> queue_order::overtaking_owner(const lock_request& aske
         const std::string_view each = redis_store::native::owner_of(queue_before_[i]);
         if (each == holder_after)
             break;
-        if (each == asked.owner)
+        if (each == request.owner)
             continue; // it leaves
         any = true;
         any_present = any_present || before_[i].present;
@@ -124,10 +124,10 @@ std::optional<overtaking> queue_order::overtaking_owner(const lock_request& aske
     return any ? std::optional(overtaking{holder_after, any_present}) : std::nullopt;
 }
 
-std::optional<std::string> queue_order::granted_unnotified(const lock_request& asked) const
+std::optional<std::string> queue_order::granted_unnotified(const lock_request& request) const
 {
     const std::string holder_after = holder();
-    if (holder_after.empty() || holder_after == holder_before_ || holder_after == asked.owner)
+    if (holder_after.empty() || holder_after == holder_before_ || holder_after == request.owner)
         return std::nullopt;
     for (std::size_t i = 0; i < queue_before_.size(); ++i)
         if (before_[i].unnotified &&

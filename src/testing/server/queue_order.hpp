@@ -34,11 +34,11 @@ public:
     /// position, or in only one of its two keys. Also if a request of an owner that is not first
     /// took the lock while it was left free for external clients.
     /// @returns The owner that was granted the lock before earlier waiters.
-    [[nodiscard]] std::optional<overtaking> overtaking_owner(const lock_request& asked) const;
+    [[nodiscard]] std::optional<overtaking> overtaking_owner(const lock_request& request) const;
 
     /// @returns The owner that got the lock by another's request but is not notified: it
     ///          did not listen when it joined, and does not now.
-    [[nodiscard]] std::optional<std::string> granted_unnotified(const lock_request& asked) const;
+    [[nodiscard]] std::optional<std::string> granted_unnotified(const lock_request& request) const;
 
 private:
     /// The state of a waiter.

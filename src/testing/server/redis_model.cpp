@@ -385,7 +385,7 @@ message redis_model::answer(words command)
         known->require_writable(*this);
     message_sink reply;
     known->run(*this, command, reply);
-    return std::move(reply.said);
+    return std::move(reply.built);
 }
 
 const redis_model::command_info* redis_model::find_command(std::string_view verb) const
@@ -476,7 +476,7 @@ message redis_model::hello(words command) const
 {
     if (command.size() > 1 && command[1] != "3")
         return message::error("NOPROTO unsupported protocol version");
-    message said;
+    message reply;
     const bool is_valkey = product == server::product::valkey_8 ||
                            product == server::product::valkey_9;
     const std::pair<const char*, const char*> all[] = {
@@ -486,12 +486,12 @@ message redis_model::hello(words command) const
         {"mode", cluster ? "cluster" : "standalone"},
         {"role", read_only ? "replica" : "master"},
     };
-    said.begin(message::type::map, std::size(all));
+    reply.begin(message::type::map, std::size(all));
     for (const auto& [name, value] : all) {
-        said.add(message::type::blob_string, name);
-        said.add(message::type::blob_string, value);
+        reply.add(message::type::blob_string, name);
+        reply.add(message::type::blob_string, value);
     }
-    return said;
+    return reply;
 }
 
 const char* redis_model::version() const noexcept
@@ -534,11 +534,11 @@ message redis_model::eval(words command)
         return message::error("NOSCRIPT No matching script. Please use EVAL.");
     const auto known = unrenewable.empty() ? std::nullopt : find_by_sha(called->sha);
     script_commands commands(*this, known && is_renewal(*known));
-    lua_interpreter::result said = lua_interpreter::of_this_thread().run(
+    lua_interpreter::result result = lua_interpreter::of_this_thread().run(
         *called, command.subspan(3, keys), command.subspan(3 + keys), commands);
-    if (said.error.empty())
-        return std::move(said.reply);
-    return script_error(called->sha, said.error, said.line);
+    if (result.error.empty())
+        return std::move(result.reply);
+    return script_error(called->sha, result.error, result.line);
 }
 
 message redis_model::script_error(const std::string& sha, const std::string& error, int line) const

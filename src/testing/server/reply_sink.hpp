@@ -44,17 +44,17 @@ public:
     void text(std::string_view value) override { add(message::type::blob_string, value); }
     void null() override { add(message::type::null, {}); }
     void status(std::string_view value) override { add(message::type::simple_string, value); }
-    void error(std::string_view value) override { said = message::error(value); }
+    void error(std::string_view value) override { built = message::error(value); }
     void begin(message::type of, std::size_t elements) override
     {
-        said.begin(of, elements);
+        built.begin(of, elements);
         depth_ = 1;
     }
 
-    message said;
+    message built;
 
 private:
-    void add(message::type of, std::string_view value) { said.add(of, value, depth_); }
+    void add(message::type of, std::string_view value) { built.add(of, value, depth_); }
 
     std::size_t depth_ = 0;
 };

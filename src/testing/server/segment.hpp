@@ -34,8 +34,8 @@ public:
     /// Null: it is none.
     [[nodiscard]] const lock_request* request(std::size_t index) const noexcept
     {
-        const auto& asked = commands_[index].request;
-        return asked ? &*asked : nullptr;
+        const auto& request = commands_[index].request;
+        return request ? &*request : nullptr;
     }
     /// The server is busy before it runs the next one.
     [[nodiscard]] bool takes_time(std::size_t index) const noexcept

@@ -20,9 +20,9 @@ namespace {
 // are lost.
 constexpr clock::duration least = std::chrono::microseconds(2);
 
-void check_form(const lock_request& asked, words command)
+void check_form(const lock_request& request, words command)
 {
-    if (!asked.as_known)
+    if (!request.as_known)
         throw std::logic_error("a call of a script has " + std::to_string(command.size()) +
                                " words, and the simulated server knows it with others");
 }
@@ -82,14 +82,14 @@ void server_state::disconnect(session& from)
 std::int64_t server_state::publish_here(std::string_view channel, std::string_view text)
 {
     std::int64_t receivers = 0;
-    const message said = message::strings(
+    const message push = message::strings(
         message::type::push, {cluster != nullptr ? "smessage" : "message", channel, text});
     for (const session_ptr& each : sessions_) {
         if (is_elsewhere(*each) || std::find(each->channels.begin(), each->channels.end(),
                                              channel) == each->channels.end())
             continue;
         ++receivers;
-        each->publish(said);
+        each->publish(push);
     }
     return receivers;
 }
@@ -98,15 +98,15 @@ void server_state::unsubscribe_all(const std::function<bool(std::string_view cha
 {
     const auto all = sessions_; // a call may end one
     for (const session_ptr& each : all) {
-        std::vector<message> said;
+        std::vector<message> pushes;
         std::erase_if(each->channels, [&](const std::string& channel) {
             if (!gone(channel))
                 return false;
-            said.push_back(message::strings(message::type::push, {"sunsubscribe", channel, "0"}));
+            pushes.push_back(message::strings(message::type::push, {"sunsubscribe", channel, "0"}));
             return true;
         });
-        if (!said.empty())
-            each->answer(std::move(said));
+        if (!pushes.empty())
+            each->answer(std::move(pushes));
     }
 }
 
@@ -157,21 +157,21 @@ void server_state::work()
 /// Runs commands of one client until one has taken its time; true then.
 bool server_state::run_some(waiting& from)
 {
-    std::vector<message> said;
+    std::vector<message> replies;
     if (from.from)
-        said.reserve(from.end - from.next);
+        replies.reserve(from.end - from.next);
     bool pause = false;
     const std::uint64_t life = life_;
     while (!pause && from.next < from.end && life == life_) {
         const std::size_t index = from.next++;
         pause = from.what->takes_time(index);
         if (from.from)
-            said.push_back(run(from, index));
+            replies.push_back(run(from, index));
         else if (pause && index >= from.what->answered)
             run(from, index);
     }
     if (from.from && from.from->open)
-        from.from->answer(std::move(said));
+        from.from->answer(std::move(replies));
     return pause;
 }
 
@@ -246,18 +246,18 @@ message server_state::run(waiting& by, std::size_t index)
 {
     ++commands;
     const words command = by.what->command(index);
-    const lock_request* const asked = by.what->request(index);
-    if (asked != nullptr)
-        check_form(*asked, command);
+    const lock_request* const request = by.what->request(index);
+    if (request != nullptr)
+        check_form(*request, command);
     const bool asking = std::exchange(by.asking, false);
     const auto refused = refusal(command, asking);
-    if (cluster != nullptr && asked != nullptr && by.from)
-        cluster->follow(*asked, !refused);
+    if (cluster != nullptr && request != nullptr && by.from)
+        cluster->follow(*request, !refused);
     if (refused) {
-        const message said = message::error(*refused);
-        if (asked != nullptr)
-            follow(by.from.get(), *asked, command, said);
-        return said;
+        const message rejection = message::error(*refused);
+        if (request != nullptr)
+            follow(by.from.get(), *request, command, rejection);
+        return rejection;
     }
     if (is_subscription(command[0]))
         return subscribe(by.from.get(), command);
@@ -280,86 +280,86 @@ message server_state::run(waiting& by, std::size_t index)
         if (by.from && redis.data.changes() != changes)
             by.from->written = time.now();
     };
-    const message said = asked != nullptr ? run_request(by, *asked, index)
-                                          : redis.execute(command, time_us(), time.now());
+    const message reply = request != nullptr ? run_request(by, *request, index)
+                                             : redis.execute(command, time_us(), time.now());
     changed();
     if (on_alive)
-        if (const auto client = client_shown_alive(command, said); !client.empty())
+        if (const auto client = client_shown_alive(command, reply); !client.empty())
             on_alive(client);
-    if (asked != nullptr)
-        return said;
+    if (request != nullptr)
+        return reply;
     if (time.traced() && by.from)
-        if (const auto text = describe_record(command, " for " + by.from->client(), said);
+        if (const auto text = describe_record(command, " for " + by.from->client(), reply);
             !text.empty())
             line(text);
     if (const std::uint32_t fences = fences_drawn_by(command); fences != 0)
-        notify_grants(by, index, fences, said);
-    return said;
+        notify_grants(by, index, fences, reply);
+    return reply;
 }
 
-message server_state::run_request(waiting& by, const lock_request& asked, std::size_t index)
+message server_state::run_request(waiting& by, const lock_request& request, std::size_t index)
 {
     redis.unrenewable.clear();
     for (const auto& [of, until] : no_renewals_)
         if (time.now() < until)
             redis.unrenewable.push_back(of);
-    const bool acquires = asked.what == lock_request::kind::acquire;
-    const bool repeated = acquires && is_in_already(asked);
-    const bool renews_again = !by.from && asked.of_member &&
-                              asked.what == lock_request::kind::renew;
+    const bool acquires = request.what == lock_request::kind::acquire;
+    const bool repeated = acquires && is_in_already(request);
+    const bool renews_again = !by.from && request.of_member &&
+                              request.what == lock_request::kind::renew;
     const auto missing = renews_again ? missing_of(by.what->command(index))
                                       : std::vector<lock_request>();
-    const bool all_here = cluster == nullptr || !cluster->is_moving(asked.name);
-    const bool orders = !asked.of_member && asked.what != lock_request::kind::renew && all_here &&
-                        !asked.group; // frees only locks without waiters
-    const auto before = orders ? std::optional<queue_order>(std::in_place, redis.data, asked.name,
+    const bool all_here = cluster == nullptr || !cluster->is_moving(request.name);
+    const bool orders = !request.of_member && request.what != lock_request::kind::renew &&
+                        all_here && !request.group; // frees only locks without waiters
+    const auto before = orders ? std::optional<queue_order>(std::in_place, redis.data, request.name,
                                                             time_us(), cluster != nullptr,
                                                             [this](std::string_view channel) {
                                                                 return listeners(channel) != 0;
                                                             })
                                : std::nullopt;
-    const message said = redis.execute(by.what->command(index), time_us(), time.now());
+    const message reply = redis.execute(by.what->command(index), time_us(), time.now());
     if (before) {
-        if (const auto overtaking = before->overtaking_owner(asked); overtaking && on_overtaken)
-            on_overtaken(asked.name, overtaking->owner,
-                         overtaking->of_a_present_waiter && !asked.plain);
-        if (const auto unnotified = before->granted_unnotified(asked);
+        if (const auto overtaking = before->overtaking_owner(request); overtaking && on_overtaken)
+            on_overtaken(request.name, overtaking->owner,
+                         overtaking->of_a_present_waiter && !request.plain);
+        if (const auto unnotified = before->granted_unnotified(request);
             unnotified && on_unnotified_grant)
-            on_unnotified_grant(asked.name, *unnotified);
+            on_unnotified_grant(request.name, *unnotified);
     }
-    if (!asked.plain && time.now() < forgets_until_)
+    if (!request.plain && time.now() < forgets_until_)
         redis.forget_scripts();
-    follow(by.from.get(), asked, by.what->command(index), said);
-    const lock_effect effect = effect_of(asked, said);
+    follow(by.from.get(), request, by.what->command(index), reply);
+    const lock_effect effect = effect_of(request, reply);
     if (by.from && on_answered)
-        on_answered(asked, effect);
+        on_answered(request, effect);
     // A counter that has to start at the clock would be behind it.
     const auto clock = 2 * static_cast<std::uint64_t>(time_us());
-    if (!asked.of_member && effect.fences > 1 && effect.first_fence + effect.fences - 1 > clock)
+    if (!request.of_member && effect.fences > 1 && effect.first_fence + effect.fences - 1 > clock)
         throw std::logic_error("fence: a block reaches beyond the server's clock");
-    if (effect.taken && asked.plain)
+    if (effect.taken && request.plain)
         by.took.emplace_back(index, time.now());
     else if (effect.taken)
-        notify_grant(by, asked, effect, repeated, time.now());
+        notify_grant(by, request, effect, repeated, time.now());
     const bool got_in = effect.taken || effect.reentered;
     if (acquires && got_in && !by.from && !repeated && on_orphaned)
-        on_orphaned(asked.name, asked.owner);
+        on_orphaned(request.name, request.owner);
     for (const lock_request& each : missing)
         if (on_orphaned && is_in_now(each))
             on_orphaned(each.name, each.owner);
-    const bool read_only = redis.read_only && said.is_error() &&
-                           said.nodes().front().value.starts_with("READONLY");
+    const bool read_only = redis.read_only && reply.is_error() &&
+                           reply.nodes().front().value.starts_with("READONLY");
     if (read_only && !std::exchange(by.from->knows_demotion, true) && on_read_only)
-        on_read_only(asked.name);
+        on_read_only(request.name);
     if (effect.left && on_free)
-        on_free(asked.name);
-    if (asked.group && on_free && !said.is_error()) {
+        on_free(request.name);
+    if (request.group && on_free && !reply.is_error()) {
         const std::vector<lock_request> all = releases_of(by.what->command(index));
         for (std::size_t i = 0; i < all.size(); ++i)
-            if (said.nodes()[i + 1].value == "1")
+            if (reply.nodes()[i + 1].value == "1")
                 on_free(all[i].name);
     }
-    return said;
+    return reply;
 }
 
 /// The locks and entries of a renewal that a member of a quorum does not have.
@@ -385,56 +385,56 @@ bool server_state::is_in_now(const lock_request& at_member)
 }
 
 /// The owner, or the entry, has it before the request.
-bool server_state::is_in_already(const lock_request& asked)
+bool server_state::is_in_already(const lock_request& request)
 {
     try {
-        if (asked.of_member)
-            return holder(asked.name) == asked.owner &&
-                   (asked.entry.empty() ||
-                    redis.data.hget(quorum::member_keys().entries(asked.name),
-                                    "e:" + std::string(asked.entry)) != nullptr);
-        if (asked.layout == redis_config::key_layout::redisson) {
-            std::string field(asked.owner);
-            if (!asked.entry.empty())
-                field.append("/").append(asked.entry);
-            return redis.data.hget(asked.name, field) != nullptr;
+        if (request.of_member)
+            return holder(request.name) == request.owner &&
+                   (request.entry.empty() ||
+                    redis.data.hget(quorum::member_keys().entries(request.name),
+                                    "e:" + std::string(request.entry)) != nullptr);
+        if (request.layout == redis_config::key_layout::redisson) {
+            std::string field(request.owner);
+            if (!request.entry.empty())
+                field.append("/").append(request.entry);
+            return redis.data.hget(request.name, field) != nullptr;
         }
-        if (holder(asked.name) != asked.owner)
+        if (holder(request.name) != request.owner)
             return false;
         std::string key;
-        redis_store::native_keys().entries(asked.name, key);
-        return asked.entry.empty() || redis.data.hget(key, asked.entry) != nullptr;
+        redis_store::native_keys().entries(request.name, key);
+        return request.entry.empty() || redis.data.hget(key, request.entry) != nullptr;
     }
     catch (const command_error&) {
         return false;
     }
 }
 
-void server_state::notify_grant(const waiting& by, const lock_request& asked,
+void server_state::notify_grant(const waiting& by, const lock_request& request,
                                 const lock_effect& effect, bool repeated, clock::time_point when)
 {
     time.witness(effect.first_fence);
     if (!on_grant)
         return;
-    on_grant({asked.name, effect.owner, effect.first_fence, effect.fences, when, repeated,
-              asked.plain, is_left_behind(by, asked),
-              asked.limited || asked.layout == redis_config::key_layout::redisson
+    on_grant({request.name, effect.owner, effect.first_fence, effect.fences, when, repeated,
+              request.plain, is_left_behind(by, request),
+              request.limited || request.layout == redis_config::key_layout::redisson
                   ? time.now() - by.what->sent
                   : clock::duration::zero()});
 }
 
 /// Fences were drawn for the locks that were taken before, the same for all that wanted some.
 void server_state::notify_grants(waiting& by, std::size_t drawing, std::uint32_t fences,
-                                 const message& said)
+                                 const message& reply)
 {
     const auto took = std::exchange(by.took, {});
-    if (took.empty() || said.is_error())
+    if (took.empty() || reply.is_error())
         return;
-    const auto last = std::stoull(said.nodes().front().value);
+    const auto last = std::stoull(reply.nodes().front().value);
     std::vector<std::size_t> shared; // also acquires that did not get the lock
     for (std::size_t i = drawing; i-- > 0 && fences_drawn_by(by.what->command(i)) == 0;)
-        if (const lock_request* const asked = by.what->request(i);
-            asked != nullptr && asked->plain && asked->what == lock_request::kind::acquire)
+        if (const lock_request* const request = by.what->request(i);
+            request != nullptr && request->plain && request->what == lock_request::kind::acquire)
             shared.push_back(i);
     for (const auto& [index, when] : took) {
         const auto found = std::find(shared.begin(), shared.end(), index);
@@ -450,37 +450,38 @@ void server_state::notify_grants(waiting& by, std::size_t drawing, std::uint32_t
 }
 
 /// Whether the client has sent a request over a newer connection before.
-bool server_state::is_left_behind(const waiting& by, const lock_request& asked)
+bool server_state::is_left_behind(const waiting& by, const lock_request& request)
 {
-    if (!by.from || asked.layout != redis_config::key_layout::native)
+    if (!by.from || request.layout != redis_config::key_layout::native)
         return false;
-    const std::string_view client = redis_store::native::client_of(asked.owner);
+    const std::string_view client = redis_store::native::client_of(request.owner);
     const auto found = latest_of_.find(client);
     return found != latest_of_.end() && by.from->id < found->second;
 }
 
 /// A request has been answered.
-void server_state::follow(session* from, const lock_request& asked, words command,
-                          const message& said)
+void server_state::follow(session* from, const lock_request& request, words command,
+                          const message& reply)
 {
-    time.witness(static_cast<std::uint64_t>(asked.what) << 32 |
-                 static_cast<std::uint64_t>(said.size()) << 8 | (said.is_error() ? 1 : 0));
+    time.witness(static_cast<std::uint64_t>(request.what) << 32 |
+                 static_cast<std::uint64_t>(reply.size()) << 8 | (reply.is_error() ? 1 : 0));
     if (time.traced())
-        line(describe(asked, from == nullptr ? " once more" : " for " + from->client(), said));
-    const bool denied = said.is_error() && said.nodes().front().value.starts_with("NOPERM");
-    if (asked.what == lock_request::kind::release && denied && on_orphaned) {
+        line(describe(request, from == nullptr ? " once more" : " for " + from->client(), reply));
+    const bool denied = reply.is_error() && reply.nodes().front().value.starts_with("NOPERM");
+    if (request.what == lock_request::kind::release && denied && on_orphaned) {
         for (const lock_request& each :
-             asked.group ? releases_of(command) : std::vector<lock_request>{asked})
+             request.group ? releases_of(command) : std::vector<lock_request>{request})
             on_orphaned(each.name, each.owner);
     }
     if (from == nullptr)
         return;
     // A reentrant acquisition may have another client's owner.
-    if (asked.what != lock_request::kind::renew && asked.entry.empty()) {
-        std::int64_t& latest = latest_of_[std::string(redis_store::native::client_of(asked.owner))];
+    if (request.what != lock_request::kind::renew && request.entry.empty()) {
+        std::int64_t& latest =
+            latest_of_[std::string(redis_store::native::client_of(request.owner))];
         latest = std::max(latest, from->id);
     }
-    from->report(ran_step(asked.what));
+    from->report(ran_step(request.what));
 }
 
 message server_state::client_command(session* from, words command)
@@ -553,8 +554,8 @@ message server_state::wait(const session* from, words command)
 /// The error for a command that it does not run.
 std::optional<std::string> server_state::refusal(words command, bool asking)
 {
-    if (const char* const said = complaint(command))
-        return said;
+    if (const char* const text = complaint(command))
+        return text;
     return cluster == nullptr ? std::nullopt : cluster->refusal(command, asking);
 }
 

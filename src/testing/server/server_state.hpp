@@ -128,15 +128,16 @@ private:
     void work();
     bool run_some(waiting& from);
     message run(waiting& by, std::size_t index);
-    message run_request(waiting& by, const lock_request& asked, std::size_t index);
-    [[nodiscard]] bool is_in_already(const lock_request& asked);
+    message run_request(waiting& by, const lock_request& request, std::size_t index);
+    [[nodiscard]] bool is_in_already(const lock_request& request);
     [[nodiscard]] std::vector<lock_request> missing_of(words command);
     [[nodiscard]] bool is_in_now(const lock_request& at_member);
-    void notify_grant(const waiting& by, const lock_request& asked, const lock_effect& effect,
+    void notify_grant(const waiting& by, const lock_request& request, const lock_effect& effect,
                       bool repeated, clock::time_point when);
-    void notify_grants(waiting& by, std::size_t drawing, std::uint32_t fences, const message& said);
-    [[nodiscard]] bool is_left_behind(const waiting& by, const lock_request& asked);
-    void follow(session* from, const lock_request& asked, words command, const message& said);
+    void notify_grants(waiting& by, std::size_t drawing, std::uint32_t fences,
+                       const message& reply);
+    [[nodiscard]] bool is_left_behind(const waiting& by, const lock_request& request);
+    void follow(session* from, const lock_request& request, words command, const message& reply);
     message client_command(session* from, words command);
     message subscribe(session* from, words command);
     message wait(const session* from, words command);

@@ -22,9 +22,9 @@ public:
     virtual ~session() = default;
 
     /// The replies to consecutive commands.
-    virtual void answer(std::vector<message> said) = 0;
+    virtual void answer(std::vector<message> replies) = 0;
     /// A published message; it answers nothing.
-    virtual void publish(const message& said) = 0;
+    virtual void publish(const message& push) = 0;
     /// The server ends.
     virtual void on_server_end() = 0;
     /// A command has reached this step.
