@@ -52,13 +52,13 @@ asio::awaitable<void> take_turns(client& locks, const contender_task& given, std
         options.handoff_count = 0;
     const mutex shared(locks, "contention", options);
     for (;;) {
-        const steady::time_point asked = steady::now();
-        if (asked >= given.end)
+        const steady::time_point began = steady::now();
+        if (began >= given.end)
             co_return;
         lease held = co_await shared.async_lock();
         const steady::time_point got = steady::now();
         if (got >= given.begin && got < given.end)
-            seen.add(task, seconds(got - asked));
+            seen.add(task, seconds(got - began));
         co_await held.async_release();
     }
 }

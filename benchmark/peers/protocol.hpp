@@ -63,14 +63,14 @@ template <class Lock>
 asio::awaitable<void> cycle(Lock lock, clock::time_point end, cycles& seen)
 {
     for (;;) {
-        const clock::time_point asked = clock::now();
-        if (asked >= end)
+        const clock::time_point began = clock::now();
+        if (began >= end)
             co_return;
         auto held = co_await lock.lock();
         const clock::time_point got = clock::now();
-        seen.waits.add(got - asked);
+        seen.waits.add(got - began);
         co_await lock.unlock(held);
-        seen.whole.add(clock::now() - asked);
+        seen.whole.add(clock::now() - began);
         if (got < end)
             ++seen.count;
     }

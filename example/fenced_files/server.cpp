@@ -46,9 +46,9 @@ bool usable(std::string_view name)
 
 /// The values of the field, joined as in RFC 9110; nothing if there is no such field.
 template <class Request>
-std::optional<std::string> field_of(const Request& asked)
+std::optional<std::string> field_of(const Request& incoming)
 {
-    const auto [begin, end] = asked.equal_range(std::string(guard::http_field));
+    const auto [begin, end] = incoming.equal_range(std::string(guard::http_field));
     std::optional<std::string> joined;
     for (auto field = begin; field != end; ++field) {
         if (joined)
@@ -123,22 +123,22 @@ asio::awaitable<void> fenced_file_server::serve(tcp::socket client)
     clients_.erase(&client);
 }
 
-asio::awaitable<fenced_file_server::response> fenced_file_server::answer(const request& asked)
+asio::awaitable<fenced_file_server::response> fenced_file_server::answer(const request& incoming)
 {
-    const std::string_view target = asked.target();
+    const std::string_view target = incoming.target();
     if (!target.starts_with('/') || !usable(target.substr(1)))
         co_return with_status(404);
-    if (asked.method() != http::verb::get && asked.method() != http::verb::put)
+    if (incoming.method() != http::verb::get && incoming.method() != http::verb::put)
         co_return with_status(405);
     const std::filesystem::path path = directory_ / target.substr(1);
     // The guard waits for the disk and for other writers, which must not block the server's thread.
-    co_return co_await asio::co_spawn(disk_, use(path, asked), asio::use_awaitable);
+    co_return co_await asio::co_spawn(disk_, use(path, incoming), asio::use_awaitable);
 }
 
 asio::awaitable<fenced_file_server::response> fenced_file_server::use(
-    const std::filesystem::path& path, const request& asked)
+    const std::filesystem::path& path, const request& incoming)
 {
-    co_return asked.method() == http::verb::get ? read(path) : write(path, asked);
+    co_return incoming.method() == http::verb::get ? read(path) : write(path, incoming);
 }
 
 fenced_file_server::response fenced_file_server::read(const std::filesystem::path& path) const
@@ -152,13 +152,13 @@ fenced_file_server::response fenced_file_server::read(const std::filesystem::pat
 // Enforcement of the fence.
 // [guard]
 fenced_file_server::response fenced_file_server::write(const std::filesystem::path& path,
-                                                       const request& asked) const
+                                                       const request& incoming) const
 {
     const guard::file file(path);
     error_code result;
-    const std::uint64_t fence = guard::fence_of_http(field_of(asked), result);
+    const std::uint64_t fence = guard::fence_of_http(field_of(incoming), result);
     if (!result)
-        result = file.replace(fence, asked.body());
+        result = file.replace(fence, incoming.body());
     response reply = with_status(guard::http_status(result), result ? result.message() + '\n' : "");
     if (result == guard::errc::stale_fence) {
         error_code unreadable;

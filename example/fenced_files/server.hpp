@@ -36,10 +36,11 @@ private:
 
     boost::asio::awaitable<void> accept();
     boost::asio::awaitable<void> serve(boost::asio::ip::tcp::socket client);
-    boost::asio::awaitable<response> answer(const request& asked);
-    boost::asio::awaitable<response> use(const std::filesystem::path& path, const request& asked);
+    boost::asio::awaitable<response> answer(const request& incoming);
+    boost::asio::awaitable<response> use(const std::filesystem::path& path,
+                                         const request& incoming);
     response read(const std::filesystem::path& path) const;
-    response write(const std::filesystem::path& path, const request& asked) const;
+    response write(const std::filesystem::path& path, const request& incoming) const;
 
     std::filesystem::path directory_;
     boost::asio::ip::tcp::acceptor acceptor_;

@@ -68,10 +68,10 @@ private:
     {
         for (;;) {
             leasehold::lease held;
-            const auto asked = steady::now();
+            const auto began = steady::now();
             if (!wanted_.unsafe)
                 held = co_await lock_.async_lock();
-            waits_.push_back(steady::now() - asked);
+            waits_.push_back(steady::now() - began);
 
             const int left = co_await data_->left();
             if (left <= 0) {

@@ -38,13 +38,13 @@ using question_ptr = std::shared_ptr<question>;
 void answer(const void* to, int error, std::string_view data = {}, const Stat* status = nullptr)
 {
     const std::unique_ptr<const question_ptr> owned(static_cast<const question_ptr*>(to));
-    const question_ptr asked = *owned;
-    asio::post(asked->answered.get_executor(),
-               [asked, error, text = std::string(data), version = status ? status->version : 0] {
-                   asked->error = error;
-                   asked->data = text;
-                   asked->version = version;
-                   asked->answered.cancel();
+    const question_ptr pending = *owned;
+    asio::post(pending->answered.get_executor(),
+               [pending, error, text = std::string(data), version = status ? status->version : 0] {
+                   pending->error = error;
+                   pending->data = text;
+                   pending->version = version;
+                   pending->answered.cancel();
                });
 }
 
@@ -138,9 +138,9 @@ public:
 
     asio::awaitable<void> remove() override
     {
-        const question_ptr asked = std::make_shared<question>(context_);
-        check(zoo_adelete(handle_, node_.c_str(), -1, &on_removed, new question_ptr(asked)));
-        check(co_await reply_to(asked));
+        const question_ptr pending = std::make_shared<question>(context_);
+        check(zoo_adelete(handle_, node_.c_str(), -1, &on_removed, new question_ptr(pending)));
+        check(co_await reply_to(pending));
     }
 
     void close() override
@@ -158,35 +158,35 @@ private:
             asio::post(connected->get_executor(), [connected] { connected->cancel(); });
     }
 
-    static asio::awaitable<int> reply_to(question_ptr asked)
+    static asio::awaitable<int> reply_to(question_ptr pending)
     {
         boost::system::error_code cancelled;
-        co_await asked->answered.async_wait(asio::redirect_error(cancelled));
-        co_return asked->error;
+        co_await pending->answered.async_wait(asio::redirect_error(cancelled));
+        co_return pending->error;
     }
 
     asio::awaitable<question_ptr> read()
     {
-        const question_ptr asked = std::make_shared<question>(context_);
-        check(zoo_aget(handle_, node_.c_str(), 0, &on_data, new question_ptr(asked)));
-        check(co_await reply_to(asked));
-        co_return asked;
+        const question_ptr pending = std::make_shared<question>(context_);
+        check(zoo_aget(handle_, node_.c_str(), 0, &on_data, new question_ptr(pending)));
+        check(co_await reply_to(pending));
+        co_return pending;
     }
 
     asio::awaitable<int> write(std::string text, int version)
     {
-        const question_ptr asked = std::make_shared<question>(context_);
+        const question_ptr pending = std::make_shared<question>(context_);
         check(zoo_aset(handle_, node_.c_str(), text.data(), static_cast<int>(text.size()), version,
-                       &on_written, new question_ptr(asked)));
-        co_return co_await reply_to(asked);
+                       &on_written, new question_ptr(pending)));
+        co_return co_await reply_to(pending);
     }
 
     asio::awaitable<int> create(std::string node, std::string text)
     {
-        const question_ptr asked = std::make_shared<question>(context_);
+        const question_ptr pending = std::make_shared<question>(context_);
         check(zoo_acreate(handle_, node.c_str(), text.data(), static_cast<int>(text.size()),
-                          &ZOO_OPEN_ACL_UNSAFE, 0, &on_created, new question_ptr(asked)));
-        co_return co_await reply_to(asked);
+                          &ZOO_OPEN_ACL_UNSAFE, 0, &on_created, new question_ptr(pending)));
+        co_return co_await reply_to(pending);
     }
 
     static void check(int error)
