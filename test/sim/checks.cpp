@@ -577,8 +577,10 @@ void checks::reported_lost(actor& a, lease& held, process& client, error_code re
         const auto pause = trial_.scenario.connections[client.client].limits.reconnect;
         const bool noticed_late = n.demoted_at != never &&
                                   trial_.now() < n.demoted_at + pause + 100ms;
+        // The health check of a connection for confirmations is slower, because WAIT blocks it.
+        const clock::duration notices = trial_.scenario.replicated ? 6s : to_notice;
         if ((o.renew || reason == errc::silent) && stays && !came_late && !granted_late &&
-            !noticed_late && trial_.trouble_of(n) + to_notice + term / 4 < trial_.now())
+            !noticed_late && trial_.trouble_of(n) + notices + term / 4 < trial_.now())
             trial_.wrong("unfounded loss: it expired though the store could be reached");
         if (reason == errc::expired && o.renew && o.lease_time >= 1s && majority_lives())
             trial_.wrong("unfounded loss: it expired though a majority of the members lived");

@@ -32,11 +32,11 @@ constexpr std::size_t round_limit = 1'000;
 
 const std::string connection_ended = "the connection to the server that said so has ended";
 
-// A connection that waits for WAIT does not answer a health check. No WAIT takes longer than 4 s.
+// A connection that waits for WAIT does not answer a health check, and a connection ends when
+// nothing arrives for two intervals. No WAIT takes longer than 4 s.
 redis_config patient(redis_config settings)
 {
-    settings.health_check = std::max<std::chrono::milliseconds>(settings.health_check,
-                                                                std::chrono::seconds(5));
+    settings.health_check = std::max(settings.health_check, std::chrono::milliseconds(2'500));
     return settings;
 }
 
