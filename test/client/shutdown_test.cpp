@@ -9,6 +9,7 @@
 using namespace leasehold;
 using namespace leasehold::test;
 using namespace std::chrono_literals;
+using left = release_reply::outcome;
 
 BOOST_AUTO_TEST_SUITE(core_shutdown)
 
