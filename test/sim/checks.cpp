@@ -577,7 +577,8 @@ void checks::reported_lost(actor& a, lease& held, process& client, error_code re
         const auto pause = trial_.scenario.connections[client.client].limits.reconnect;
         const bool noticed_late = n.demoted_at != never &&
                                   trial_.now() < n.demoted_at + pause + 100ms;
-        // The health check of a connection for confirmations is slower, because WAIT blocks it.
+        // A dead connection for confirmations is noticed after 5 s, because WAIT blocks it, and
+        // then made again.
         const clock::duration notices = trial_.scenario.replicated ? 6s : to_notice;
         if ((o.renew || reason == errc::silent) && stays && !came_late && !granted_late &&
             !noticed_late && trial_.trouble_of(n) + notices + term / 4 < trial_.now())

@@ -227,7 +227,7 @@ private:
         const clock::time_point now = clock::now();
         const deadline_page::moments until = page_.get();
         if (now >= std::min(until.kill_at, latest_)) {
-            outcome_.got_term = outcome_.got_term || now >= until.kill_at;
+            outcome_.late = outcome_.late || now >= until.kill_at;
             outcome_.killed = killing_ = true;
             const reach done = deliver(SIGKILL);
             kill_again_at_ = now + (done.count != 0 ? between_kills : between_polls);
@@ -237,8 +237,8 @@ private:
                 finish();
             }
         }
-        else if (now >= until.term_at && !outcome_.got_term) {
-            outcome_.got_term = true;
+        else if (now >= until.term_at && !outcome_.late) {
+            outcome_.late = true;
             // A command that got TERM must end, even if the lease is renewed later.
             latest_ = std::min(latest_, until.kill_at);
             end_gently();
@@ -281,7 +281,7 @@ private:
             return;
         const deadline_page::moments until = page_.get();
         clock::time_point next = std::min(until.kill_at, latest_);
-        if (!outcome_.got_term)
+        if (!outcome_.late)
             next = std::min(next, until.term_at);
         if (killing_)
             next = kill_again_at_;

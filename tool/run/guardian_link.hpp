@@ -30,7 +30,7 @@ struct outcome
     kind how = kind::ended;
     int error = 0;          ///< Not started: `errno` of the start.
     int exit_code = 0;      ///< Ended: the command's own, or that of a shell if a signal ended it.
-    bool got_term = false;  ///< It got TERM because of the page's deadline.
+    bool late = false;      ///< It got TERM or KILL because of the page's deadline.
     bool killed = false;    ///< The command, or a process that outlived it, got KILL.
     unsigned remainder = 0; ///< The number of processes that outlived the command.
     unsigned unended = 0;   ///< The number of processes that cannot be signalled.

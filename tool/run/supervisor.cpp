@@ -556,9 +556,9 @@ int supervisor::exit_code_of(const outcome& result) const
     }
     if (result.remainder != 0)
         say("ended processes that the command left behind: " + std::to_string(result.remainder));
-    if ((result.got_term || overdue_) && !lost_)
+    if ((result.late || overdue_) && !lost_)
         say("not renewed in time; the command was ended before the lease expired");
-    return result.got_term || overdue_ || lost_ ? lost : result.exit_code;
+    return result.late || overdue_ || lost_ ? lost : result.exit_code;
 }
 
 } // namespace leasehold::tool

@@ -29,7 +29,7 @@ struct failure
 [[nodiscard]] details_ptr make_details(const turn_context& client, const failure& of) noexcept;
 
 /// The holder, as far as it may be shown. Empty: unknown, or there is no memory.
-[[nodiscard]] std::string shown_holder(const diagnostics& reported) noexcept;
+[[nodiscard]] std::string shown_holder(const diagnostics& details) noexcept;
 
 /// A copy; null if there is no memory.
 [[nodiscard]] details_ptr copy_details(const diagnostics& from) noexcept;

@@ -76,10 +76,9 @@ struct request
     store_partition ask_at = 0; ///< The node to which its slot migrates. 0: none.
     bool asking = false;        ///< It was sent there with ASKING.
     unsigned redirections = 0;
-    clock::time_point give_up{};    ///< It is not sent after this time.
-    clock::time_point not_before{}; ///< It is not sent before this time.
-    std::shared_ptr<const diagnostics>
-        rejection; ///< The error of the node that did not execute it.
+    clock::time_point give_up{};                           ///< It is not sent after this time.
+    clock::time_point not_before{};                        ///< It is not sent before this time.
+    std::shared_ptr<const diagnostics> rejection;          ///< By the node that did not execute it.
     std::list<std::shared_ptr<request>>::iterator place{}; ///< Among the parked requests.
 
     [[nodiscard]] bool is_renewal() const noexcept

@@ -33,31 +33,31 @@ shards::shards(const redis_config& settings, std::shared_ptr<environment> from)
                      }}),
       map_(of_nodes_),
       refresh_(settings_, from_, random_),
-      channels_(
-          from_,
-          {.on_subscribed =
-               [this](const std::string& channel, store_partition at, bool first) {
-                   const bool of_grants = grants_->is_channel(channel);
-                   if (of_grants || first)
-                       grants_->on_subscribed(*listener_, channel, at, first);
-                   if (!of_grants)
-                       wakeup(channel);
-               },
-           .on_message =
-               [this](const std::string& channel, const std::string& text) {
-                   if (grants_->is_channel(channel))
-                       grant_channels::on_message(*listener_, text);
-                   else
-                       wakeup(channel);
-               },
-           .node_of = [this](slot_number slot) { return map_[slot]; },
-           .settings_of =
-               [this](store_partition partition) { return settings_of(map_.get(partition).at); },
-           .on_moved = [this](store_partition by,
-                              const redirection& redirected) { learn(redirected, map_.get(by)); },
-           .on_lost_slot = [this] { want_map(); },
-           .on_change = [this] { set_timer(); },
-           .now = [this] { return now(); }}),
+      channels_(from_, {.on_subscribed =
+                            [this](const std::string& channel, store_partition at, bool first) {
+                                const bool of_grants = grants_->is_channel(channel);
+                                if (of_grants || first)
+                                    grants_->on_subscribed(*listener_, channel, at, first);
+                                if (!of_grants)
+                                    wakeup(channel);
+                            },
+                        .on_message =
+                            [this](const std::string& channel, const std::string& text) {
+                                if (grants_->is_channel(channel))
+                                    grant_channels::on_message(*listener_, text);
+                                else
+                                    wakeup(channel);
+                            },
+                        .node_of = [this](slot_number slot) { return map_[slot]; },
+                        .settings_of =
+                            [this](store_partition partition) {
+                                return settings_of(map_.get(partition).at);
+                            },
+                        .on_moved = [this](store_partition by,
+                                           const redirection& to) { learn(to, map_.get(by)); },
+                        .on_lost_slot = [this] { want_map(); },
+                        .on_change = [this] { set_timer(); },
+                        .now = [this] { return now(); }}),
       grants_(std::make_shared<grant_channels>(channels_, settings_.prefix)),
       watched_(settings.layout == redis_config::key_layout::native
                    ? nullptr
@@ -65,8 +65,7 @@ shards::shards(const redis_config& settings, std::shared_ptr<environment> from)
       note_(client_note::make(settings_, *from_)),
       router_(settings_, map_, *time_, random_, *grants_,
               {.open = [this](master_node& which) { open_node(which); },
-               .learn = [this](const redirection& redirected,
-                               master_node& by) { learn(redirected, by); },
+               .learn = [this](const redirection& to, master_node& by) { learn(to, by); },
                .want_map = [this] { want_map(); },
                .tidy = [this] { tidy(); },
                .server_of = [this](store_partition node) { return server_of(node); },
