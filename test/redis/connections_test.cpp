@@ -181,6 +181,7 @@ constexpr std::string_view served[] = {"%1\r\n$4\r\nmode\r\n$10\r\nstandalone\r\
                                        "$1\r\na\r\n",
                                        "$1\r\na\r\n",
                                        "$1\r\na\r\n",
+                                       "$1\r\na\r\n",
                                        ":1\r\n",
                                        "*0\r\n",
                                        "*2\r\n$10\r\n1700000000\r\n$1\r\n7\r\n"};

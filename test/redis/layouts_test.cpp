@@ -559,7 +559,30 @@ BOOST_AUTO_TEST_CASE(cluster_node_has_its_own_scripts)
     const native_commands of_node(nullptr, true, std::make_shared<slot_floors>());
     BOOST_TEST(&of_node.scripts() == &native_cluster_script_set());
     BOOST_TEST(&redisson_commands(24h).scripts() == &redisson_script_set());
+    const redisson_commands redisson_of_node(24h, nullptr, true);
+    BOOST_TEST(&redisson_of_node.scripts() == &redisson_cluster_script_set());
     BOOST_TEST(&native_script_set() != &native_cluster_script_set());
+}
+
+// A cluster node serves the keys of a migrating slot one by one only.
+BOOST_AUTO_TEST_CASE(releases_of_the_redisson_layout_are_grouped_at_a_single_server)
+{
+    const release_request plain{.name = "a", .owner = "a:1", .entry = {}};
+    BOOST_TEST(redisson_commands(24h).groups(plain));
+    BOOST_TEST(!redisson_commands(24h, nullptr, true).groups(plain));
+    const acquire_request next = take("a");
+    BOOST_TEST(!redisson_commands(24h).groups({.name = "a", .owner = "a:1", .entry = "x"}));
+    BOOST_TEST(
+        !redisson_commands(24h).groups({.name = "a", .owner = "a:1", .entry = {}, .next = &next}));
+    BOOST_TEST(!redisson_commands(24h).groups(
+        {.name = "a", .owner = "a:1", .entry = {}, .external_time = 1ms}));
+    // This client knows of waiters.
+    redisson_commands keys(24h);
+    boost::redis::request to;
+    const call made = keys.acquire(take("a"), 0, to);
+    const reply held = numbers({0, 1000, 0, 1'700'000'000'000'000});
+    BOOST_TEST(!keys.acquired(made, {&held, 1}).code);
+    BOOST_TEST(!keys.groups(plain));
 }
 
 // Only the reply to a `SET` that also returns the holder.

@@ -694,6 +694,39 @@ BOOST_AUTO_TEST_CASE(releases_of_one_turn_are_one_script)
     BOOST_TEST((results_of(f) == outcomes{freed, freed, not_owner}));
 }
 
+BOOST_AUTO_TEST_CASE(releases_of_one_turn_are_one_script_of_the_redisson_layout)
+{
+    pipeline_fixture f;
+    f.up(server_time);
+    bool known = true;
+    f.made->knows_receivers = [&] { return known; };
+    f.acquire("first"); // sent at once
+    for (const char* const name : {"a", "b", "c"})
+        f.release(name);
+    f.poll();
+    const auto asked = words(*f.way->sent.at(1));
+    BOOST_TEST_REQUIRE(asked.size() == 1u);
+    BOOST_TEST((asked[0] == std::vector<std::string>{
+                                "EVALSHA", release_all_script().sha, "6", "a", "leasehold:line:{a}",
+                                "b", "leasehold:line:{b}", "c", "leasehold:line:{c}", "a:1",
+                                "redisson_lock__channel:{a}", "a:1", "redisson_lock__channel:{b}",
+                                "a:1", "redisson_lock__channel:{c}"}));
+    f.answer_all(1, {numbers({2, -2, -1})});
+    BOOST_TEST((results_of(f) == outcomes{freed, freed}));
+    BOOST_TEST(f.released[0].second.receivers == 2u);
+    BOOST_TEST(f.released[0].second.receivers_known);
+    BOOST_TEST(f.released[1].second.receivers == 0u);
+    BOOST_TEST(!f.released[1].second.receivers_known); // this user may not publish
+    // "b" had waiters, or another owner: it is released by the slow path.
+    const auto slow = words(*f.way->sent.at(2));
+    BOOST_TEST_REQUIRE(slow.size() == 1u);
+    BOOST_TEST(slow[0].at(1) == of_queue().leave.sha);
+    BOOST_TEST(slow[0].at(3) == "b");
+    BOOST_TEST(slow[0].at(7) == "a:1");
+    f.answer_all(2, {numbers({0, 0, 0, 0, 0, server_time})});
+    BOOST_TEST((results_of(f) == outcomes{freed, freed, not_owner}));
+}
+
 BOOST_AUTO_TEST_CASE(single_release_of_a_turn_is_sent_as_without_a_group)
 {
     native_server f;
@@ -959,8 +992,8 @@ BOOST_AUTO_TEST_CASE(script_text_is_sent_once_per_batch)
     f.acquire("first"); // later requests share a batch
     f.acquire("a");
     f.release("b");
-    f.acquire("c");
-    f.release("d");
+    f.acquire("b"); // not in one group with the next release
+    f.release("c");
     f.poll();
     f.answer_all(0, {granted(7)});
     f.answer_all(1, {noscript, noscript, noscript, noscript});

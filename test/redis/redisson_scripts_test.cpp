@@ -396,6 +396,38 @@ BOOST_AUTO_TEST_CASE(last_release_without_waiters_frees_and_publishes)
     BOOST_TEST(!s.exists(stock));
 }
 
+BOOST_AUTO_TEST_CASE(group_of_releases_frees_exactly_the_locks_of_their_owners)
+{
+    scene s;
+    const std::string mine = ours('a');
+    for (const char* const name : {"free", "free too", "entered", "waited for"})
+        s.client.done({"HSET", name, mine, "1"});
+    s.client.done({"HSET", "entered", mine + "/x", "1"});
+    s.client.done({"HSET", "of another", ours('b'), "1"});
+    s.client.done({"HSET", "twice", mine, "2"});
+    s.client.done({"SET", "text", mine});
+    s.client.done({"RPUSH", "waited for:line", ours('b')});
+    words keys, owners;
+    for (const std::string name :
+         {"free", "none", "entered", "of another", "twice", "text", "waited for", "free too"}) {
+        keys.insert(keys.end(), {name, name + ":line"});
+        owners.insert(owners.end(), {mine, name + ":free"});
+    }
+    const auto release = [&] { return s.answer(redis_store::release_all_script(), keys, owners); };
+    listener hears(s.server, "free too:free");
+    BOOST_TEST((release() == numbers{0, -2, -2, -2, -2, -2, -2, 1}));
+    BOOST_TEST(hears.heard() == "0");
+    for (const char* const each : {"free", "free too"})
+        BOOST_TEST(!s.exists(each));
+    for (const char* const each : {"entered", "of another", "twice", "text", "waited for"})
+        BOOST_TEST(s.exists(each));
+    // A queue keeps only its own lock from being released.
+    s.client.done({"HSET", "free", mine, "1"});
+    s.client.done({"ACL", "SETUSER", "default", "-publish"});
+    BOOST_TEST((release() == numbers{-1, -2, -2, -2, -2, -2, -2, -2}));
+    BOOST_TEST(!s.exists("free"));
+}
+
 BOOST_AUTO_TEST_CASE(renewal_extends_existing_locks_and_creates_none)
 {
     scene s;

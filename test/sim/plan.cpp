@@ -502,7 +502,7 @@ plan make_plain_plan(std::uint64_t seed, std::optional<redis_config::key_layout>
     p.clients = 1 + static_cast<std::size_t>(random.below(4));
     p.names = 1 + static_cast<std::size_t>(random.below(3));
     // A client that releases several locks at once sends them as a group.
-    p.ends_together = p.is_native() && seed % 4 == 3;
+    p.ends_together = seed % 4 == 3;
     if (p.ends_together) {
         p.names += 4;
         p.clients = 1 + p.clients % 2;

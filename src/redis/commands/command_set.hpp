@@ -126,13 +126,18 @@ public:
         static_cast<void>(request);
         return false;
     }
-    /// Writes that script. Its answer has a number for each release: 1 freed, 0 nothing was done,
-    /// and `slow_release` must follow.
+    /// Writes that script. Its answer has a number for each release.
     virtual call release_all(const release_group& group, boost::redis::request& to)
     {
         static_cast<void>(group);
         static_cast<void>(to);
         return {};
+    }
+    /// Reads that number. Nothing: nothing was done, and the slow path must follow.
+    [[nodiscard]] virtual std::optional<release_reply> released_in_group(std::int64_t number) const
+    {
+        static_cast<void>(number);
+        return std::nullopt;
     }
     /// Writes the slow path of such a release.
     virtual call slow_release(const release_request& request, boost::redis::request& to)

@@ -73,6 +73,11 @@ public:
                  boost::redis::request& to) override;
     [[nodiscard]] bool groups(const release_request& request) const override;
     call release_all(const release_group& group, boost::redis::request& to) override;
+    [[nodiscard]] std::optional<release_reply> released_in_group(std::int64_t number) const override
+    {
+        return number == 1 ? std::optional(release_reply{release_reply::outcome::freed})
+                           : std::nullopt;
+    }
     call slow_release(const release_request& request, boost::redis::request& to) override
     {
         return queue_.release(request, 0, to);

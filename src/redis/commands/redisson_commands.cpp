@@ -4,6 +4,7 @@
 #include "base/server_clock.hpp"
 #include "redis/commands/answers.hpp"
 #include "redis/commands/native_keys.hpp"
+#include "redis/commands/release_group.hpp"
 #include "redis/protocol/command_words.hpp"
 #include "redis/protocol/key_names.hpp"
 #include "redis/protocol/redirection.hpp"
@@ -47,6 +48,16 @@ std::int64_t number_in(std::string_view text) noexcept
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
+}
+
+/// @param receivers The number of notified subscribers; -1: this user may not publish.
+release_reply freed(std::int64_t receivers) noexcept
+{
+    release_reply reply;
+    reply.result = release_reply::outcome::freed;
+    reply.receivers = static_cast<std::uint64_t>(std::max<std::int64_t>(receivers, 0));
+    reply.receivers_known = receivers >= 0;
+    return reply;
 }
 
 /// Sets a grant with these fences.
@@ -171,10 +182,34 @@ call redisson_commands::acquire_queued(const acquire_request& request, std::int6
 call redisson_commands::release(const release_request& request, std::int64_t latest,
                                 boost::redis::request& to)
 {
-    if (request.next != nullptr || !request.entry.empty() || request.external_time.count() != 0 ||
-        contended_.contains(contended_names::key_of(request.name)))
-        return leave(request, latest, to);
-    return release_short(request.name, request.owner, true, to);
+    return is_plain(request) ? release_short(request.name, request.owner, true, to)
+                             : leave(request, latest, to);
+}
+
+/// Whether the fast path can serve the request.
+bool redisson_commands::is_plain(const release_request& request) const
+{
+    return request.next == nullptr && request.entry.empty() && request.external_time.count() == 0 &&
+           !contended_.contains(contended_names::key_of(request.name));
+}
+
+call redisson_commands::release_all(const release_group& group, boost::redis::request& to)
+{
+    words_.clear();
+    words_.add(release_all_script().sha);
+    words_.add(static_cast<std::int64_t>(2 * group.size()));
+    for (std::size_t i = 0; i < group.size(); ++i) {
+        words_.add(group.request(i).name);
+        keys_.queue(group.request(i).name, queue_key_);
+        words_.write([&](std::string& text) { text += queue_key_; });
+    }
+    for (std::size_t i = 0; i < group.size(); ++i) {
+        words_.add(group.request(i).owner);
+        release_channel(group.request(i).name, channel_);
+        words_.write([&](std::string& text) { text += channel_; });
+    }
+    words_.push("EVALSHA", to);
+    return {.called = &release_all_script(), .expects = group.size()};
 }
 
 call redisson_commands::release_short(std::string_view name, std::string_view owner,
@@ -373,6 +408,11 @@ error_code redisson_commands::renewed(answers replies, std::span<renewal_result>
     return read_renewals(replies.front(), results);
 }
 
+std::optional<release_reply> redisson_commands::released_in_group(std::int64_t number) const
+{
+    return number > not_plain ? std::optional(freed(number)) : std::nullopt;
+}
+
 parsed<release_reply> redisson_commands::released(const call& made, answers replies)
 {
     using outcome = release_reply::outcome;
@@ -380,10 +420,6 @@ parsed<release_reply> redisson_commands::released(const call& made, answers repl
     const auto& numbers = answer.numbers;
     parsed<release_reply> result;
     release_reply& reply = result.reply;
-    const auto freed = [&reply](std::int64_t receivers) {
-        reply.receivers = static_cast<std::uint64_t>(std::max<std::int64_t>(receivers, 0));
-        reply.receivers_known = receivers >= 0;
-    };
     if (made.fast_path) {
         if (!answer.is(1) || numbers[0] < not_plain) {
             result.code = errc::outcome_unknown;
@@ -392,8 +428,7 @@ parsed<release_reply> redisson_commands::released(const call& made, answers repl
             result.code = errc::store_unavailable;
         }
         else {
-            reply.result = outcome::freed;
-            freed(numbers[0]);
+            reply = freed(numbers[0]);
         }
         return result;
     }
@@ -408,7 +443,7 @@ parsed<release_reply> redisson_commands::released(const call& made, answers repl
                                     outcome::granted_next, outcome::granted_next};
     reply.result = meanings[numbers[0]];
     if (numbers[0] == 1)
-        freed(numbers[1]);
+        reply = freed(numbers[1]);
     contended_.note(made.name, numbers[0] >= 4 || numbers[2] == 2);
     acquire_reply next;
     if (numbers[2] == 2) {

@@ -40,7 +40,7 @@ public:
     [[nodiscard]] store_traits traits() const noexcept override { return {.queues = true}; }
     [[nodiscard]] const script_set& scripts() const noexcept override
     {
-        return redisson_script_set();
+        return in_cluster_ ? redisson_cluster_script_set() : redisson_script_set();
     }
 
     [[nodiscard]] std::size_t greetings() override;
@@ -50,6 +50,17 @@ public:
     call renew(std::span<const renewal> renewals, boost::redis::request& to) override;
     call release(const release_request& request, std::int64_t latest,
                  boost::redis::request& to) override;
+    [[nodiscard]] bool groups(const release_request& request) const override
+    {
+        return !in_cluster_ && is_plain(request);
+    }
+    call release_all(const release_group& group, boost::redis::request& to) override;
+    [[nodiscard]] std::optional<release_reply> released_in_group(
+        std::int64_t number) const override;
+    call slow_release(const release_request& request, boost::redis::request& to) override
+    {
+        return leave(request, 0, to);
+    }
 
     [[nodiscard]] bool goes_on(const call& made, answers replies) override;
     call go_on(const call& made, answers replies, std::span<const std::string_view> written,
@@ -65,6 +76,7 @@ private:
                        boost::redis::request& to);
     call acquire_queued(const acquire_request& request, std::int64_t latest,
                         boost::redis::request& to);
+    [[nodiscard]] bool is_plain(const release_request& request) const;
     call release_short(std::string_view name, std::string_view owner, bool checks_queue,
                        boost::redis::request& to);
     call leave(const release_request& request, std::int64_t latest, boost::redis::request& to);

@@ -44,8 +44,9 @@ const boost::redis::request& readiness_check::request() const
     // Mostly the scripts: written once, not for each attempt to connect.
     static const auto written = [] {
         std::map<const script_set*, boost::redis::request> all;
-        for (const script_set* const each : {&native_script_set(), &native_cluster_script_set(),
-                                             &redisson_script_set(), &quorum_script_set()})
+        for (const script_set* const each :
+             {&native_script_set(), &native_cluster_script_set(), &redisson_script_set(),
+              &redisson_cluster_script_set(), &quorum_script_set()})
             all.emplace(each, make_readiness_request(*each));
         return all;
     }();

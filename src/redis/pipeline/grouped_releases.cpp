@@ -13,47 +13,43 @@ void pipeline::answer(command& one, grouped& waiting, error_code code, const det
     // Nothing was executed, perhaps because of one name: each release is sent alone.
     const bool rejected = !answer.error.empty();
     for (std::size_t i = 0; i < group->size(); ++i) {
-        const bool freed = !code && answer.numbers[i] == 1;
+        std::optional<release_reply> freed;
+        if (!code)
+            freed = commands_->released_in_group(answer.numbers[i]);
+        if (freed)
+            count_receivers(*freed);
         if ((code && !rejected) || (freed && !overtook(group->request(i).name)))
-            complete(*group, i, code, more);
+            complete(*group, i, code, freed.value_or(release_reply()), more);
         // As in `finish`: the repetition only undoes an acquire that was sent again after it.
         else if (!leave(*group, i, freed))
-            complete(*group, i, freed ? errc::outcome_unknown : errc::store_unavailable, more);
+            complete(*group, i, freed ? errc::outcome_unknown : errc::store_unavailable, {}, more);
     }
 }
 
 void pipeline::fail(release_group& unwritten, error_code code)
 {
     for (std::size_t i = 0; i < unwritten.size(); ++i)
-        complete(unwritten, i, code, session_.why_down(unwritten.request(i).name));
+        complete(unwritten, i, code, {}, session_.why_down(unwritten.request(i).name));
 }
 
 /// Completes one release of a group.
 void pipeline::complete(release_group& group, std::size_t index, error_code code,
-                        const details_ptr& more)
+                        release_reply reply, const details_ptr& more)
 {
-    release_reply reply;
     reply.details = more;
-    if (!code) {
-        reply.result = release_reply::outcome::freed;
-        count_receivers(reply);
-    }
     std::move(group.handler(index))(code, std::move(reply));
 }
 
-/// Sends the slow path of a release of a group, after the commands that were added since. Returns
-/// false if it cannot be sent.
-bool pipeline::leave(release_group& group, std::size_t index, bool freed)
+/// Sends the slow path of a release of a group, after the commands that were added since. It
+/// completes with its first result, if there is one. Returns false if it cannot be sent.
+bool pipeline::leave(release_group& group, std::size_t index,
+                     const std::optional<release_reply>& first)
 {
     if (!open_for_requests())
         return false;
     try {
-        if (freed) {
-            release_reply first;
-            first.result = release_reply::outcome::freed;
-            count_receivers(first);
-            keep(group.handler(index), first);
-        }
+        if (first)
+            keep(group.handler(index), *first);
         next().leave(group, index, *commands_);
     }
     catch (const std::bad_alloc&) {

@@ -190,9 +190,10 @@ private:
         if (reply.result == release_reply::outcome::freed && knows_receivers && !knows_receivers())
             reply.receivers_known = false;
     }
-    void complete(release_group& group, std::size_t index, error_code code,
+    void complete(release_group& group, std::size_t index, error_code code, release_reply reply,
                   const details_ptr& more);
-    [[nodiscard]] bool leave(release_group& group, std::size_t index, bool freed);
+    [[nodiscard]] bool leave(release_group& group, std::size_t index,
+                             const std::optional<release_reply>& first);
     /// A release may have been executed before the acquire of the same lock: the acquire was sent
     /// again after it.
     [[nodiscard]] bool overtook(std::string_view key) const

@@ -39,6 +39,12 @@ const script& release_script()
     return value;
 }
 
+const script& release_all_script()
+{
+    static const script value(scripts::release_all);
+    return value;
+}
+
 const script& check_script()
 {
     static const script value(scripts::check);
@@ -52,10 +58,18 @@ const queue_scripts& of_queue()
     return all;
 }
 
-const script_set& redisson_script_set()
+const script_set& redisson_cluster_script_set()
 {
     static const std::array all{&acquire_script(), &renew_script(), &release_script(),
                                 &of_queue().acquire, &of_queue().leave};
+    static const script_set value{all, &check_script(), &renew_script()};
+    return value;
+}
+
+const script_set& redisson_script_set()
+{
+    static const std::array all{&acquire_script(),     &renew_script(),     &release_script(),
+                                &release_all_script(), &of_queue().acquire, &of_queue().leave};
     static const script_set value{all, &check_script(), &renew_script()};
     return value;
 }

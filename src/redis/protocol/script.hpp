@@ -30,6 +30,7 @@ struct script_set
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& acquire_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& renew_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& release_script();
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& release_all_script();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script& check_script();
 /// The scripts that use the queue.
 struct queue_scripts
@@ -38,6 +39,8 @@ struct queue_scripts
 };
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const queue_scripts& of_queue();
 [[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& redisson_script_set();
+/// The same for a node of a cluster.
+[[nodiscard]] LEASEHOLD_REDIS_EXPORT const script_set& redisson_cluster_script_set();
 
 /// Scripts of the layout `native`.
 struct native_scripts

@@ -15,6 +15,7 @@ const script& source_of(known_script called)
     case known_script::acquire: return redis_store::acquire_script();
     case known_script::renew: return redis_store::renew_script();
     case known_script::release: return redis_store::release_script();
+    case known_script::release_all: return redis_store::release_all_script();
     case known_script::queue_acquire: return redis_store::of_queue().acquire;
     case known_script::queue_leave: return redis_store::of_queue().leave;
     case known_script::native_acquire: return native.acquire;

@@ -16,6 +16,7 @@ enum class known_script : std::uint8_t
     acquire,
     renew,
     release,
+    release_all,
     queue_acquire,
     queue_leave,
     check, ///< The first script on a new connection.
@@ -50,6 +51,12 @@ enum class known_script : std::uint8_t
 [[nodiscard]] constexpr bool is_of_quorum(known_script called) noexcept
 {
     return called >= known_script::quorum_acquire;
+}
+
+/// It releases several locks.
+[[nodiscard]] constexpr bool is_group(known_script called) noexcept
+{
+    return called == known_script::release_all || called == known_script::native_release_all;
 }
 
 [[nodiscard]] constexpr bool is_renewal(known_script called) noexcept

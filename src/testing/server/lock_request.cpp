@@ -69,17 +69,22 @@ std::optional<lock_request> request_by_script(words command, known_script called
                                        : redis_config::key_layout::redisson;
     request.of_member = is_of_quorum(called);
     request.name = command[name_in_call];
+    const auto owner = [&](std::string_view word) {
+        if (request.of_member)
+            return word.substr(std::min(word.size(), quorum::mark.size()));
+        return is_native(called) ? owner_of(word) : word;
+    };
     if (is_renewal(called)) {
         request.what = lock_request::kind::renew;
         return request;
     }
-    if (called == known_script::native_release_all) {
-        const auto locks = integer<std::size_t>(command[2]);
+    if (is_group(called)) {
+        const auto keys = integer<std::size_t>(command[2]);
         request.what = lock_request::kind::release;
         request.group = true;
-        request.as_known = command.size() == name_in_call + 2 * locks;
+        request.as_known = command.size() == name_in_call + 2 * keys;
         if (request.as_known)
-            request.owner = owner_of(command[name_in_call + locks]);
+            request.owner = owner(command[name_in_call + keys]);
         return request;
     }
     const auto form = form_of(called);
@@ -100,11 +105,6 @@ std::optional<lock_request> request_by_script(words command, known_script called
     request.as_known = promises || (command.size() <= most && command.size() >= least);
     if (!request.as_known)
         return request;
-    const auto owner = [&](std::string_view word) {
-        if (request.of_member)
-            return word.substr(std::min(word.size(), quorum::mark.size()));
-        return is_native(called) ? owner_of(word) : word;
-    };
     const auto has_word = [&](std::size_t at) { return at != 0 && at + more < command.size(); };
     request.owner = owner(command[form->owner + more - (names_none ? 1 : 0)]);
     if (has_word(form->entry))
@@ -325,15 +325,26 @@ std::optional<lock_request> lock_request_of(words command)
 std::vector<lock_request> releases_of(words group)
 {
     std::vector<lock_request> all;
-    const std::size_t locks = (group.size() - name_in_call) / 2;
-    for (std::size_t i = 0; i < locks; ++i) {
+    const bool native = is_native(*script_of(group));
+    const std::size_t keys = (group.size() - name_in_call) / 2;
+    // In the other layout a queue follows each lock, and a channel each owner.
+    for (std::size_t i = 0; i < keys; i += native ? 1 : 2) {
         lock_request& each = all.emplace_back();
         each.what = lock_request::kind::release;
-        each.layout = redis_config::key_layout::native;
+        each.layout = native ? redis_config::key_layout::native
+                             : redis_config::key_layout::redisson;
         each.name = group[name_in_call + i];
-        each.owner = owner_of(group[name_in_call + locks + i]);
+        each.owner = group[name_in_call + keys + i];
+        if (native)
+            each.owner = owner_of(each.owner);
     }
     return all;
+}
+
+bool is_freed(const lock_request& group, const message& reply, std::size_t index)
+{
+    const std::int64_t status = number(reply, index);
+    return group.layout == redis_config::key_layout::native ? status == 1 : status >= -1;
 }
 
 std::uint32_t fences_drawn_by(words command) noexcept
@@ -418,7 +429,7 @@ std::string describe(const lock_request& request, std::string_view by, const mes
         return text + release_text(request, reply);
     if (request.group) {
         for (std::size_t i = 0; i + 1 < reply.size(); ++i)
-            text += number(reply, i) == 1 ? "freed " : "not owner ";
+            text += is_freed(request, reply, i) ? "freed " : "not owner ";
         return text;
     }
     for (std::size_t i = 0; i + 1 < reply.size(); ++i)

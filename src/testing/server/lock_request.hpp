@@ -6,6 +6,7 @@
 
 #include <leasehold/redis_config.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,6 +47,9 @@ struct lock_request
 
 /// The releases of a group.
 [[nodiscard]] std::vector<lock_request> releases_of(words group);
+
+/// Whether the answer reports that lock of the group as freed.
+[[nodiscard]] bool is_freed(const lock_request& group, const message& reply, std::size_t index);
 
 /// The number of fences of the layout `native` that a command draws; 0: another command.
 [[nodiscard]] std::uint32_t fences_drawn_by(words command) noexcept;

@@ -29,6 +29,10 @@ constexpr std::array patches{
                  "redis.call('GET', KEYS[1])", known_script::native_release},
     script_patch{mutant::release_of_another, "values[i] == owners[i]", "values[i]",
                  known_script::native_release_all},
+    script_patch{mutant::release_of_another, "redis.pcall('HGET', lock, ARGV[2 * i - 1]) == '1'",
+                 "call('EXISTS', lock) == 1", known_script::release_all},
+    script_patch{mutant::group_drops_name, "call('DEL', lock)\n",
+                 "if i ~= 2 then call('DEL', lock) end\n", known_script::release_all},
     script_patch{
         mutant::group_drops_name, "if values[i] == owners[i] then",
         "result[i] = values[i] == owners[i] and 1 or 0\nif result[i] == 1 and i ~= 2 then"},
@@ -172,6 +176,7 @@ constexpr std::array patches{
     script_patch{mutant::queue_not_seen, "KEYS[3] or lock", "lock"},
     script_patch{mutant::queue_not_seen, "left == -2 and KEYS[3]", "false"},
     script_patch{mutant::queue_not_served, "KEYS[2] and call('EXISTS', KEYS[2]) == 1", "false"},
+    script_patch{mutant::queue_not_served, "call('EXISTS', unpack(queues)) > 0", "false"},
     // Turns of external clients.
     script_patch{mutant::external_turn_cut_short, "if open and until_there",
                  "if false and until_there"},

@@ -356,7 +356,7 @@ message server_state::run_request(waiting& by, const lock_request& request, std:
     if (request.group && on_free && !reply.is_error()) {
         const std::vector<lock_request> all = releases_of(by.what->command(index));
         for (std::size_t i = 0; i < all.size(); ++i)
-            if (reply.nodes()[i + 1].value == "1")
+            if (is_freed(request, reply, i))
                 on_free(all[i].name);
     }
     return reply;
