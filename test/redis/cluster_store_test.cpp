@@ -15,6 +15,7 @@
 #include <leasehold/store.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -883,6 +884,53 @@ BOOST_AUTO_TEST_CASE(request_for_a_migrating_slot_is_repeated_at_the_target)
         BOOST_TEST(f.acquired.size() == 4u);
         BOOST_TEST(f.lost.empty());
     }
+}
+
+namespace {
+
+/// The renewal of a lock whose slot migrates from "a" to "b". "b" does not have the lock.
+/// @param at_source The answers of "a" to the fast path and to the slow path.
+/// @returns The result, if it comes within a second.
+std::optional<renewal_result> renewed_at_migration(cluster_fixture& f,
+                                                   const std::array<std::string, 2>& at_source)
+{
+    f.acquire(name_in(0));
+    f.acquire(name_in(5461));
+    f.all.answer = [at_source](const std::string& host, const words& asked) {
+        const bool brief = asked[1] == of_native().renew_brief.sha;
+        return std::optional(host == "b" ? numbers({0}) : at_source[brief ? 0 : 1]);
+    };
+    std::optional<renewal_result> result;
+    const std::string name = name_in(0);
+    const renewal one[] = {{name, "client:1", 8s}};
+    f.call([&] {
+        f.made->async_renew(one, [&](error_code code, const renew_reply& reply) {
+            result = code ? renewal_result::failed : reply.results.at(0);
+        });
+    });
+    f.advance(1s);
+    const auto told = result;
+    f.advance(2s); // its limit: the handler refers to this call
+    return told;
+}
+
+const std::string ask = "-ASK 0 b:7000\r\n";
+
+} // namespace
+
+BOOST_AUTO_TEST_CASE(lock_missing_at_both_nodes_of_its_migrating_slot_is_gone)
+{
+    cluster_fixture f("native");
+    BOOST_TEST((renewed_at_migration(f, {ask, ask}) == renewal_result::gone));
+}
+
+// Older servers redirect also a command for keys of which they have a part.
+BOOST_AUTO_TEST_CASE(lock_whose_entries_have_migrated_before_it_is_not_gone)
+{
+    cluster_fixture f("native");
+    const std::string has_entries = numbers({2});
+    BOOST_TEST(!renewed_at_migration(f, {has_entries, ask}).has_value());
+    BOOST_TEST(f.all.calls.back().first == "a");
 }
 
 // An error on this connection does not answer a command. A channel on another node is no reason to

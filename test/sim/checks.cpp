@@ -45,6 +45,14 @@ bool checks::excused(const possession& p) const
     return trial_.clocks_beyond || may_be_untold(p, trial_.names[p.name].unlocked);
 }
 
+/// Its renewal needs two keys. While their slot migrates they may be at two nodes, which both
+/// reject the renewal.
+bool checks::may_be_divided(const possession& p) const
+{
+    const bool entered = p.held != &p.holder->held;
+    return entered && trial_.scenario.is_native() && trial_.is_moving(trial_.names[p.name]);
+}
+
 /// The lock was lost at `broken`, and the renewal that detects it is not due yet. A handoff within
 /// the client does not delay that renewal.
 bool checks::may_be_untold(const possession& p, clock::time_point broken) const
@@ -54,7 +62,7 @@ bool checks::may_be_untold(const possession& p, clock::time_point broken) const
     const lock_options& o = *p.options;
     const clock::duration lease = o.lease_time;
     auto told = broken + lease + lease / 20;
-    if (o.renew) {
+    if (o.renew && !may_be_divided(p)) {
         const clock::duration interval = o.renew_interval.count() != 0 ? o.renew_interval
                                                                        : lease / 3;
         told = std::min(told, std::max(broken + interval + interval / 20,

@@ -327,15 +327,10 @@ void request_router::answered(const request_ptr& one, error_code code, Reply rep
             return;
     }
     if constexpr (std::is_same_v<Reply, renew_reply>) {
-        // The source also sends on keys that it has in part: the lock may still be there.
-        const bool is_doubtful = !code && one->asking && open_ &&
-                                 settings_.layout == redis_config::key_layout::native &&
-                                 reply.results.front() == renewal_result::gone &&
-                                 !has(mutant::half_moved_is_gone);
-        if (is_doubtful && redirect(one, by, {.what = redirection::kind::try_again}))
+        // A part of the lock is at another node.
+        const bool is_divided = !code && reply.results.front() == renewal_result::failed;
+        if (is_divided && open_ && redirect(one, by, {.what = redirection::kind::try_again}))
             return;
-        if (is_doubtful)
-            reply.results.front() = renewal_result::failed;
     }
     if (!by.serves && by.under_way == 0 && open_)
         callbacks_.tidy();

@@ -45,7 +45,7 @@ struct call
     bool fast_path = false;   ///< Fast path: the slow path may have to follow.
     bool checks_queue_beside = false; ///< A fast path that names a second key, which may not exist.
     bool gets = false;                ///< A fast path whose answer is the previous value.
-    bool took = false;                ///< The fast path before it has acquired the lock.
+    bool holds = false; ///< The fast path before it has acquired the lock, or found its owner.
     bool needs_holder = false;
     std::uint32_t raises = 0; ///< Number of the server whose fence counter a grant raises; 0: none.
     bool takes = false;       ///< It may acquire: its undo must not be executed before it.

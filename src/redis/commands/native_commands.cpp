@@ -225,7 +225,8 @@ call native_commands::go_on(const call& made, answers replies,
                             std::span<const std::string_view> written, boost::redis::request& to)
 {
     call next = queue_.go_on(made, written, to);
-    next.took = takes_briefly(made) && is_set(made, replies);
+    next.holds = made.called == &scripts_.renew_brief || // it continues only for its own locks
+                 (takes_briefly(made) && is_set(made, replies));
     return next;
 }
 

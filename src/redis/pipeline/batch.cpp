@@ -2,6 +2,7 @@
 
 #include "base/mutant.hpp"
 #include "redis/connection/connection.hpp"
+#include "redis/protocol/redirection.hpp"
 
 #include <boost/assert.hpp>
 #include <boost/redis/error.hpp>
@@ -123,6 +124,11 @@ bool command::takes() const noexcept
 bool command::undoes() const noexcept
 {
     return made.undoes || std::holds_alternative<store::release_handler>(waiting);
+}
+
+bool command::is_divided() const
+{
+    return made.holds && read_redirection(error()).what == redirection::kind::ask;
 }
 
 void keep(store::release_handler& handler, const release_reply& first)

@@ -115,6 +115,10 @@ struct command
     /// It is such a release.
     [[nodiscard]] bool undoes() const noexcept;
 
+    /// The fast path of a renewal has found the lock, and its entries are at the other node of a
+    /// migrating slot, which would miss the lock. Newer servers answer TRYAGAIN.
+    [[nodiscard]] bool is_divided() const;
+
     /// The command is sent again, and completes with its first result.
     void keep_numbers();
 };

@@ -412,7 +412,7 @@ void pipeline::answer(command& one, store::acquire_handler& handler, error_code 
     }
     if (more)
         result.reply.details = std::move(more);
-    result.reply.may_hold = result.code && one.made.took;
+    result.reply.may_hold = result.code && one.made.holds;
     std::move(handler)(result.code, result.reply);
 }
 
@@ -440,6 +440,8 @@ void pipeline::answer(command& one, renew_part& part, error_code code, details_p
 {
     if (!code)
         code = commands_->renewed(one.used_replies(), part.results());
+    else if (one.is_divided() && !has(mutant::half_moved_is_gone))
+        code = {}; // not renewed, and not gone
     part.answered(code, std::move(more));
 }
 
