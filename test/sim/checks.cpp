@@ -172,17 +172,19 @@ void checks::granted(const testing::server::grant& g)
     name_state& n = trial_.named(g.name);
     const bool counts_on = trial_.now() - n.broken > at_once &&
                            !(trial_.stepped_back && n.broken != never);
-    // A repeated reply to the first request.
-    const bool again = g.repeated && !n.grants.empty() && n.grants.back().owner == g.owner &&
-                       g.first_fence >= n.grants.back().first &&
-                       g.first_fence < n.grants.back().first + n.grants.back().count;
+    // A repeated reply to the first request. Or the store has lost that grant and its draw, and a
+    // copy of the request draws the same fences for the same owner.
+    grant_record* const last = n.grants.empty() ? nullptr : &n.grants.back();
+    const bool again = last != nullptr && last->owner == g.owner && g.first_fence >= last->first &&
+                       g.first_fence < last->first + last->count &&
+                       (g.repeated || (n.broken != never && last->when <= n.broken));
     if (!again && !g.plain && g.first_fence <= n.highest_granted && counts_on)
         trial_.wrong("fence: the store granted " + std::to_string(g.first_fence) + " after " +
                      std::to_string(n.highest_granted));
     check_request(g);
     n.highest_granted = std::max(n.highest_granted, g.first_fence);
     if (again)
-        n.grants.back().repeated = true;
+        last->repeated = true;
     else
         n.grants.push_back({.owner = std::string(g.owner),
                             .first = g.first_fence,
