@@ -1,6 +1,7 @@
 #include "sim/checks.hpp"
 
 #include "core/turn/turn_context.hpp"
+#include "redis/commands/native_keys.hpp"
 #include "redis/protocol/slot.hpp"
 
 #include <algorithm>
@@ -42,15 +43,22 @@ bool is_deaf(const testing::connecting& how) noexcept
 /// The store has lost the lock, and the renewal that would detect it is not due yet.
 bool checks::excused(const possession& p) const
 {
-    return trial_.clocks_beyond || may_be_untold(p, trial_.names[p.name].unlocked);
+    const name_state& n = trial_.names[p.name];
+    return trial_.clocks_beyond || may_be_untold(p, n.unlocked) ||
+           (is_reentrant(p) && may_be_untold(p, n.entry_lost));
+}
+
+/// It is a hold in addition to the first one of its owner.
+bool checks::is_reentrant(const possession& p)
+{
+    return p.held != &p.holder->held;
 }
 
 /// Its renewal needs two keys. While their slot migrates they may be at two nodes, which both
 /// reject the renewal.
 bool checks::may_be_divided(const possession& p) const
 {
-    const bool entered = p.held != &p.holder->held;
-    return entered && trial_.scenario.is_native() && trial_.is_moving(trial_.names[p.name]);
+    return is_reentrant(p) && trial_.scenario.is_native() && trial_.is_moving(trial_.names[p.name]);
 }
 
 /// The lock was lost at `broken`, and the renewal that detects it is not due yet. A handoff within
@@ -163,6 +171,13 @@ void checks::promoted(const testing::cluster::promotion& by)
                           by.unlocked.end();
         if (lost && !trial_.scenario.replicated)
             n.unlocked = trial_.now();
+        std::string entries = n.text; // in the layout redisson, the lock contains its entries
+        if (trial_.scenario.is_native())
+            redis_store::native_keys().entries(n.text, entries);
+        const bool entered = std::find(by.changed.begin(), by.changed.end(), entries) !=
+                             by.changed.end();
+        if (entered && !trial_.scenario.replicated)
+            n.entry_lost = trial_.now();
     }
 }
 

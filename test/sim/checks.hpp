@@ -63,6 +63,7 @@ public:
 
 private:
     [[nodiscard]] bool excused(const possession& p) const;
+    [[nodiscard]] static bool is_reentrant(const possession& p);
     [[nodiscard]] bool may_be_divided(const possession& p) const;
     [[nodiscard]] bool may_be_untold(const possession& p, clock::time_point broken) const;
     [[nodiscard]] bool is_known_to_all(const possession& p) const;

@@ -150,6 +150,7 @@ struct name_state
     const lock_options* last_options = nullptr;
     clock::time_point broken{};     ///< When the data was last unreliable.
     clock::time_point unlocked{};   ///< When a lease may have lost its lock for that reason.
+    clock::time_point entry_lost{}; ///< The same for a reentrant acquisition alone.
     forgotten_lock forgotten;       ///< The last of them.
     forgotten_lock forgotten_first; ///< The same for an owner's first lease, by its entry.
     clock::time_point demoted_at{}; ///< When a client first noticed that its server is a replica.
