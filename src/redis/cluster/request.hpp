@@ -74,7 +74,6 @@ struct request
     state now = state::parked;
     store_partition at = 0;     ///< The node that has it.
     store_partition ask_at = 0; ///< The node to which its slot migrates. 0: none.
-    bool asking = false;        ///< It was sent there with ASKING.
     unsigned redirections = 0;
     clock::time_point give_up{};                           ///< It is not sent after this time.
     clock::time_point not_before{};                        ///< It is not sent before this time.

@@ -256,7 +256,6 @@ void request_router::go(const request_ptr& one)
 void request_router::send(const request_ptr& one, master_node& to)
 {
     const bool asking = std::exchange(one->ask_at, 0) != 0 && !has(mutant::asking_left_out);
-    one->asking = asking;
     lanes_.unpark(*one);
     one->now = request::state::sent;
     one->at = to.partition;
