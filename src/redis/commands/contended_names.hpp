@@ -1,6 +1,8 @@
 #ifndef LEASEHOLD_SRC_REDIS_COMMANDS_CONTENDED_NAMES_HPP
 #define LEASEHOLD_SRC_REDIS_COMMANDS_CONTENDED_NAMES_HPP
 
+#include <leasehold/store.hpp>
+
 #include <boost/container_hash/hash.hpp>
 
 #include <cstddef>
@@ -49,6 +51,13 @@ private:
 
     std::vector<key> places_;
 };
+
+/// Whether the fast path can serve the release.
+[[nodiscard]] inline bool is_plain(const release_request& request, const contended_names& contended)
+{
+    return request.next == nullptr && request.entry.empty() && request.external_time.count() == 0 &&
+           !contended.contains(contended_names::key_of(request.name));
+}
 
 } // namespace leasehold::redis_store
 

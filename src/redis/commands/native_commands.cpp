@@ -112,7 +112,7 @@ call native_commands::acquire_short(const acquire_request& request, boost::redis
 call native_commands::release(const release_request& request, std::int64_t latest,
                               boost::redis::request& to)
 {
-    if (!is_plain(request))
+    if (!is_plain(request, contended_))
         return queue_.release(request, latest, to);
     native::value_of(request.owner, request.dead_holder_grace, value_);
     using removal = native_handshake::removal;
@@ -130,19 +130,12 @@ call native_commands::release(const release_request& request, std::int64_t lates
     return made;
 }
 
-/// Whether the fast path can serve the request.
-bool native_commands::is_plain(const release_request& request) const
-{
-    return request.next == nullptr && request.entry.empty() && request.external_time.count() == 0 &&
-           !contended_.contains(contended_names::key_of(request.name));
-}
-
 // A command that deletes a key under a condition costs no more than a share of the script. A node
 // of a cluster serves the keys of a migrating slot one by one only.
 bool native_commands::groups(const release_request& request) const
 {
     return handshake_.known_removal == native_handshake::removal::script && !fences_.slots &&
-           is_plain(request);
+           is_plain(request, contended_);
 }
 
 call native_commands::release_all(const release_group& group, boost::redis::request& to)

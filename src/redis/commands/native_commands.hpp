@@ -99,7 +99,6 @@ public:
 private:
     call renew_briefly(std::span<const renewal> renewals, boost::redis::request& to);
     [[nodiscard]] bool may_be_brief(const acquire_request& request) const;
-    [[nodiscard]] bool is_plain(const release_request& request) const;
     call acquire_short(const acquire_request& request, boost::redis::request& to);
     [[nodiscard]] parsed<acquire_reply> acquired_short(const call& made, answers replies);
     [[nodiscard]] static bool is_set(const call& made, answers replies);

@@ -182,15 +182,8 @@ call redisson_commands::acquire_queued(const acquire_request& request, std::int6
 call redisson_commands::release(const release_request& request, std::int64_t latest,
                                 boost::redis::request& to)
 {
-    return is_plain(request) ? release_short(request.name, request.owner, true, to)
-                             : leave(request, latest, to);
-}
-
-/// Whether the fast path can serve the request.
-bool redisson_commands::is_plain(const release_request& request) const
-{
-    return request.next == nullptr && request.entry.empty() && request.external_time.count() == 0 &&
-           !contended_.contains(contended_names::key_of(request.name));
+    return is_plain(request, contended_) ? release_short(request.name, request.owner, true, to)
+                                         : leave(request, latest, to);
 }
 
 call redisson_commands::release_all(const release_group& group, boost::redis::request& to)

@@ -52,7 +52,7 @@ public:
                  boost::redis::request& to) override;
     [[nodiscard]] bool groups(const release_request& request) const override
     {
-        return !in_cluster_ && is_plain(request);
+        return !in_cluster_ && is_plain(request, contended_);
     }
     call release_all(const release_group& group, boost::redis::request& to) override;
     [[nodiscard]] std::optional<release_reply> released_in_group(
@@ -76,7 +76,6 @@ private:
                        boost::redis::request& to);
     call acquire_queued(const acquire_request& request, std::int64_t latest,
                         boost::redis::request& to);
-    [[nodiscard]] bool is_plain(const release_request& request) const;
     call release_short(std::string_view name, std::string_view owner, bool checks_queue,
                        boost::redis::request& to);
     call leave(const release_request& request, std::int64_t latest, boost::redis::request& to);
