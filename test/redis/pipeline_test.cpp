@@ -698,8 +698,7 @@ BOOST_AUTO_TEST_CASE(releases_of_one_turn_are_one_script_of_the_redisson_layout)
 {
     pipeline_fixture f;
     f.up(server_time);
-    bool known = true;
-    f.made->knows_receivers = [&] { return known; };
+    f.made->knows_receivers = [] { return true; };
     f.acquire("first"); // sent at once
     for (const char* const name : {"a", "b", "c"})
         f.release(name);

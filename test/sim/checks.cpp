@@ -167,16 +167,17 @@ void checks::promoted(const testing::cluster::promotion& by)
         };
         if (std::any_of(by.changed.begin(), by.changed.end(), is_its_own))
             n.broken = trial_.now();
-        const bool lost = std::find(by.unlocked.begin(), by.unlocked.end(), n.text) !=
-                          by.unlocked.end();
-        if (lost && !trial_.scenario.replicated)
+        if (trial_.scenario.replicated)
+            continue;
+        const auto has = [](const auto& all, const std::string& key) {
+            return std::find(all.begin(), all.end(), key) != all.end();
+        };
+        if (has(by.unlocked, n.text))
             n.unlocked = trial_.now();
         std::string entries = n.text; // in the layout redisson, the lock contains its entries
         if (trial_.scenario.is_native())
             redis_store::native_keys().entries(n.text, entries);
-        const bool entered = std::find(by.changed.begin(), by.changed.end(), entries) !=
-                             by.changed.end();
-        if (entered && !trial_.scenario.replicated)
+        if (has(by.changed, entries))
             n.entry_lost = trial_.now();
     }
 }
