@@ -7,7 +7,7 @@
 namespace leasehold::tool {
 namespace {
 
-constexpr char environment[] = R"(.SH ENVIRONMENT
+constexpr char environment_section[] = R"(.SH ENVIRONMENT
 .TP
 .B LEASEHOLD_URL
 The store of the locks, if there is no
@@ -147,7 +147,7 @@ std::string make_manual(const std::vector<described_command>& commands, std::str
             ".SH COMMANDS\n";
     for (const described_command& each : commands)
         append_command(each, text);
-    return text + environment;
+    return text + environment_section;
 }
 
 } // namespace leasehold::tool
