@@ -26,14 +26,14 @@ if ARGV[4] ~= '0' and now > ARGV[4] + 0 then
     return {-1, 0, 0, 0, now}
 end
 
-local function typed(said, key, kind)
-    if string.find(said.err, 'WRONGTYPE', 1, true) and
-        not string.find(said.err, 'holds no fence', 1, true) then
+local function typed(reply, key, kind)
+    if string.find(reply.err, 'WRONGTYPE', 1, true) and
+        not string.find(reply.err, 'holds no fence', 1, true) then
         local found = redis.pcall('TYPE', key)
         return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds ' ..
             (found.ok or 'another type') .. ', a ' .. kind)
     end
-    return said
+    return reply
 end
 
 local ours = redis.pcall('HEXISTS', lock, owner)
@@ -46,7 +46,7 @@ end
 if ours == 1 then
     -- Drawn while this owner holds the lock: higher than the fences of all earlier holders. The
     -- counter itself may still have the fence of the previous holder.
-    local first, count = draw(KEYS[2], ARGV[3], ARGV[5])
+    local first, count = draw(ARGV[3], ARGV[5])
     if type(first) == 'table' then
         return typed(first, KEYS[2], 'fence counter is a string')
     end
@@ -60,17 +60,7 @@ if ours == 1 then
     return {1, first, count, call('EXISTS', KEYS[3]), now}
 end
 
-local waits = ARGV[6] ~= '0'
-local entry = waits and string.format('%.0f', now + ARGV[6] * 1000) .. ' ' .. ARGV[2] .. ' ' ..
-    ARGV[7] .. ' ' .. ARGV[8]
-
--- Adds the owner at the end of the queue, unless it is there. Returns its position.
-local function join()
-    if call('HSET', KEYS[4], self, entry) == 1 then
-        return call('RPUSH', KEYS[3], self) - 1
-    end
-    return call('LPOS', KEYS[3], self, 'MAXLEN', 32) or -2
-end
+--include parts/join.lua
 
 local left = call('PTTL', lock)
 if left ~= -2 then
@@ -107,70 +97,14 @@ if left ~= -2 then
 end
 
 local who = call('LINDEX', KEYS[3], 0)
-local first = who and call('HGET', KEYS[4], who)
-local until_there, open
-if first then
-    until_there, open = string.match(first, '^(%d+) %d+ %d+ %d (%d+)$')
-end
--- Left free for external clients, at most for a second, even if the clock steps.
-if open and until_there + 0 >= now and open + 0 > now and open - now <= 1000000 then
-    local place = -1
-    if waits and who == self then
-        -- Kept until this waiter finds the lock held. The external clients then had their chance,
-        -- and must not get the next one as well.
-        call('HSET', KEYS[4], self, entry .. ' ' .. open)
-        place = 0
-    elseif waits then
-        place = join()
-    end
-    return {place == 0 and 2 or 0, math.ceil((open - now) / 1000), place, 0, now}
-end
-
--- Sets the lock. If this user may not set a TTL, deletes it: a lock that never expires must not
--- remain.
-local function take(which, ttl)
-    call('HSET', lock, which, '1')
-    local expires = redis.pcall('PEXPIRE', lock, ttl)
-    if expires ~= 1 then
-        call('DEL', lock)
-        return expires
-    end
-end
-
--- The lock is free: grants it to the first present waiter. Removes the absent ones before it, at
--- most a hundred in one call.
-local publish = string.find(ARGV[9], '{', 1, true) and 'SPUBLISH' or 'PUBLISH'
-local passed = 0
-while who and who ~= self do
-    local waiter = call('HGET', KEYS[4], who)
-    if waiter then
-        local there, lease, claim, listens = string.match(waiter, '^(%d+) (%d+) (%d+) (%d)')
-        if there and there + 0 >= now and
-            (redis.pcall(publish, ARGV[9] .. (string.match(who, '^lh:([^:]*)') or ''),
-                who .. ' ' .. lock) ~= 0 or
-                listens == '0') then
-            local place = -1
-            if waits then
-                place = join()
-                place = place > 0 and place - 1 or place
-            end
-            call('LPOP', KEYS[3])
-            call('HDEL', KEYS[4], who)
-            local ttl = math.min(lease + 0, claim + 0)
-            return take(string.sub(who, 4), ttl) or {0, ttl, place, 0, now}
-        end
-    end
-    call('LPOP', KEYS[3])
-    call('HDEL', KEYS[4], who)
-    passed = passed + 1
-    if passed == 100 then
-        return {0, 0, waits and join() or -1, 0, now}
-    end
-    who = call('LINDEX', KEYS[3], 0)
-end
+local turns = ARGV[9]
+local publish = string.find(turns, '{', 1, true) and 'SPUBLISH' or 'PUBLISH'
+local first_of_open, held = 2, false
+--include parts/grant.lua
+--include parts/offer.lua
 
 -- Writes the counter first: an unused fence is harmless, a lock without an owner is not.
-local fence, count = draw(KEYS[2], ARGV[3], ARGV[5])
+local fence, count = draw(ARGV[3], ARGV[5])
 if type(fence) == 'table' then
     return typed(fence, KEYS[2], 'fence counter is a string')
 end
@@ -178,4 +112,4 @@ if who then
     call('LPOP', KEYS[3])
     call('HDEL', KEYS[4], self)
 end
-return take(owner, ARGV[2]) or {1, fence, count, call('EXISTS', KEYS[3]), now}
+return grant(self, ARGV[2]) or {1, fence, count, call('EXISTS', KEYS[3]), now}

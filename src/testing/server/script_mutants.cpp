@@ -16,8 +16,8 @@ constexpr std::array patches{
     script_patch{mutant::owner_by_prefix,
                  "value == owner or value and string.sub(value, 1, #owner + 1) == owner .. '|'",
                  "value and string.sub(value, 1, #owner) == owner"},
-    script_patch{mutant::owner_by_prefix, "string.sub(said, 1, mark) == owner .. '|'",
-                 "string.sub(said, 1, #owner) == owner"},
+    script_patch{mutant::owner_by_prefix, "string.sub(reply, 1, mark) == owner .. '|'",
+                 "string.sub(reply, 1, #owner) == owner"},
     script_patch{mutant::late_acquire_runs, "now > ARGV[4] + 0", "false"},
     script_patch{mutant::late_acquire_runs, "now > ARGV[3] + 0", "false",
                  known_script::native_reenter},
@@ -46,21 +46,21 @@ constexpr std::array patches{
         "not string.find(value, 'e', mark, true)) then",
         known_script::native_release},
     script_patch{mutant::marked_renewal_refused, "ours = true\n",
-                 "ours = not string.find(said, 'w', mark, true)\n"},
+                 "ours = not string.find(reply, 'w', mark, true)\n"},
     script_patch{mutant::renewal_creates, "result[i] = ours and 1 or 0\n",
                  "result[i] = ours and 1 or 0\n"
-                 "if not said then pcall('SET', lock, owner, 'PX', lease) result[i] = 1 end\n"},
+                 "if not reply then pcall('SET', lock, owner, 'PX', lease) result[i] = 1 end\n"},
     script_patch{mutant::renewal_creates, "result[i] = entered and 2 or ours and 1 or 0\n",
                  "result[i] = entered and 2 or ours and 1 or 0\n"
-                 "if not said then pcall('SET', lock, owner, 'PX', lease) result[i] = 1 end\n"},
+                 "if not reply then pcall('SET', lock, owner, 'PX', lease) result[i] = 1 end\n"},
     script_patch{mutant::renewal_creates, "else\nresult[i] = 0\n",
-                 "elseif said == 0 and redis.pcall('PTTL', KEYS[i]) == -2 then\n"
+                 "elseif reply == 0 and redis.pcall('PTTL', KEYS[i]) == -2 then\n"
                  "redis.pcall('HSET', KEYS[i], ARGV[2 * i - 1], '1')\n"
-                 "said = redis.pcall('PEXPIRE', KEYS[i], ARGV[2 * i])\n"
+                 "reply = redis.pcall('PEXPIRE', KEYS[i], ARGV[2 * i])\n"
                  "result[i] = 1\n"
                  "else\nresult[i] = 0\n",
                  known_script::renew},
-    script_patch{mutant::entries_not_extended, "if entered and said == 1 then", "if false then"},
+    script_patch{mutant::entries_not_extended, "if entered and reply == 1 then", "if false then"},
     script_patch{mutant::entries_overlooked, "result[i] = entered and 2",
                  "entered = false\nresult[i] = entered and 2"},
     script_patch{mutant::first_entry_forgotten, "'', 1, ARGV[4], 1", "ARGV[4], 1"},
@@ -82,14 +82,13 @@ constexpr std::array patches{
                  "if stored and stored + 0 >= least then"},
     script_patch{mutant::fence_without_clock, "if last >= floor then", "if true then"},
     script_patch{mutant::fence_without_clock, "if first > floor then", "if true then"},
-    script_patch{
-        mutant::turn_without_fence,
-        "local first, count = draw(KEYS[2], ARGV[3], ARGV[5])\n"
-        "if type(first)",
-        "local first, count = call('GET', KEYS[2]), 1\n"
-        "if first then first = first + 0 else first, count = draw(KEYS[2], ARGV[3], ARGV[5]) "
-        "end\nif type(first)",
-        known_script::queue_acquire},
+    script_patch{mutant::turn_without_fence,
+                 "local first, count = draw(ARGV[3], ARGV[5])\n"
+                 "if type(first)",
+                 "local first, count = call('GET', KEYS[2]), 1\n"
+                 "if first then first = first + 0 else first, count = draw(ARGV[3], ARGV[5]) "
+                 "end\nif type(first)",
+                 known_script::queue_acquire},
     // The heartbeats.
     script_patch{mutant::grant_without_record,
                  " and not redis.pcall('SET', KEYS[5], run, 'PX', kept).err", ""},
@@ -114,34 +113,23 @@ constexpr std::array patches{
     script_patch{mutant::sign_not_recorded, "if redis.call('GET', KEYS[1]) == run then",
                  "if true then return {1} end\nif redis.call('GET', KEYS[1]) == run then"},
     // The queue.
-    script_patch{mutant::mark_forgotten, "local more = call('EXISTS', KEYS[3]) == 1",
+    script_patch{mutant::mark_forgotten, "local more = who and call('EXISTS', KEYS[3]) == 1",
                  "local more = false"},
-    script_patch{mutant::claim_without_end, "more and who .. '|w' or who, 'PX', ttl)",
-                 "more and who .. '|w' or who)"},
+    script_patch{mutant::claim_without_end, "more and owner .. '|w' or owner, 'PX', ttl)",
+                 "more and owner .. '|w' or owner)"},
     script_patch{mutant::claim_without_end, "redis.pcall('PEXPIRE', lock, ttl)", "1"},
     script_patch{mutant::waiter_not_marked, "if known then\nif not flags",
                  "if false then\nif not flags"},
     script_patch{mutant::external_value_marked, "if known then\nif not flags",
                  "if true then\nif not flags"},
-    script_patch{mutant::try_overtakes, "while who and who ~= owner do",
-                 "if not waits then who = nil end\nwhile who and who ~= owner do"},
-    script_patch{mutant::try_overtakes, "while who and who ~= self do",
-                 "if not waits then who = nil end\nwhile who and who ~= self do"},
+    script_patch{mutant::try_overtakes, "(open - now) / 1000), place, 0, now}\nend\n",
+                 "(open - now) / 1000), place, 0, now}\nend\nif not waits then who = nil end\n"},
     script_patch{mutant::assigned_stays_in_queue,
-                 "call('LPOP', KEYS[3])\n"
-                 "call('HDEL', KEYS[4], who)\nlocal ttl",
-                 "local ttl"},
+                 "call('LPOP', KEYS[3])\ncall('HDEL', KEYS[4], who)\nreturn grant", "return grant"},
     script_patch{mutant::assigned_stays_in_queue,
-                 "call('LPOP', KEYS[3])\n"
-                 "call('HDEL', KEYS[4], who)\nplace = place > 0",
-                 "place = place > 0"},
+                 "call('LPOP', KEYS[3])\ncall('HDEL', KEYS[4], who)\ngrant(who", "grant(who"},
     script_patch{mutant::absent_not_passed, "there + 0 >= now and\n", "true and\n"},
     script_patch{mutant::absent_not_passed, "listens == '0')", "true)"},
-    script_patch{mutant::presence_not_renewed,
-                 "local function join()\nif call('HSET', KEYS[4], owner",
-                 "local function join()\nif call('HEXISTS', KEYS[4], owner) == 1 then\n"
-                 "return call('LPOS', KEYS[3], owner, 'MAXLEN', 32) or 0\nend\n"
-                 "if call('HSET', KEYS[4], owner"},
     script_patch{mutant::presence_not_renewed,
                  "local function join()\nif call('HSET', KEYS[4], self",
                  "local function join()\nif call('HEXISTS', KEYS[4], self) == 1 then\n"
@@ -178,22 +166,21 @@ constexpr std::array patches{
     script_patch{mutant::queue_not_served, "KEYS[2] and call('EXISTS', KEYS[2]) == 1", "false"},
     script_patch{mutant::queue_not_served, "call('EXISTS', unpack(queues)) > 0", "false"},
     // Turns of external clients.
-    script_patch{mutant::external_turn_cut_short, "if open and until_there",
-                 "if false and until_there"},
-    script_patch{mutant::external_turn_without_end, "open + 0 > now and open - now <= 1000000",
-                 "open - now <= 1000000"},
-    script_patch{mutant::external_turn_left_short, "open - now <= 1000000 then\nreturn {status",
-                 "false then\nreturn {status"},
+    script_patch{mutant::external_turn_cut_short, "if till and there +", "if false and there +"},
+    script_patch{mutant::external_turn_without_end, "till + 0 > now and till - now <= 1000000",
+                 "till - now <= 1000000"},
+    script_patch{mutant::external_turn_left_short, "if open then\nreturn {status",
+                 "if false then\nreturn {status"},
     script_patch{mutant::external_turn_not_left, "if (chance == 0 or",
                  "if false and (chance == 0 or"},
     script_patch{mutant::external_turn_drops_first, "call('DEL', lock)\nreturn true\n",
                  "call('DEL', lock)\ncall('LPOP', KEYS[3])\ncall('HDEL', KEYS[4], first)\n"
                  "return true\n"},
-    script_patch{mutant::external_turn_not_published, "there = there and there + 0 >= now and",
-                 "there = there and ARGV[11] ~= '0' or there and there + 0 >= now and",
+    script_patch{mutant::external_turn_not_published, "if there and there + 0 >= now and",
+                 "if there and turn ~= 0 or there and there + 0 >= now and",
                  known_script::native_leave},
-    script_patch{mutant::external_turn_not_published, "there = there and there + 0 >= now and",
-                 "there = there and turn ~= 0 or there and there + 0 >= now and",
+    script_patch{mutant::external_turn_not_published, "if there and there + 0 >= now and",
+                 "if there and turn ~= 0 or there and there + 0 >= now and",
                  known_script::queue_leave},
     // Members of a quorum.
     script_patch{mutant::equal_fence_accepted, "if first > last then", "if first >= last then"},

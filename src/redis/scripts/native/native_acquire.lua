@@ -21,27 +21,27 @@
 --    2, PTTL, position           held by an external client
 --   -1                           too late: the caller has given up, nothing was changed
 -- All reads and checks come before the first write, because a failed script is not rolled back.
-local call, lock, owner = redis.call, KEYS[1], ARGV[1]
+local call, lock, owner, self = redis.call, KEYS[1], ARGV[1], ARGV[1]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 if ARGV[4] ~= '0' and now > ARGV[4] + 0 then
     return {-1, 0, 0, 0, now}
 end
 
-local function typed(said, key, kind)
-    if type(said) ~= 'table' or not said.err then
-        return said
+local function typed(reply, key, kind)
+    if type(reply) ~= 'table' or not reply.err then
+        return reply
     end
-    if string.find(said.err, 'not an integer', 1, true) or
-        string.find(said.err, 'would overflow', 1, true) then
+    if string.find(reply.err, 'not an integer', 1, true) or
+        string.find(reply.err, 'would overflow', 1, true) then
         return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds no fence')
     end
-    if string.find(said.err, 'WRONGTYPE', 1, true) then
+    if string.find(reply.err, 'WRONGTYPE', 1, true) then
         local found = redis.pcall('TYPE', key)
         return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds ' ..
             (found.ok or 'another type') .. ', ' .. kind .. ' is a string')
     end
-    return said
+    return reply
 end
 
 local value = typed(redis.pcall('GET', lock), lock, 'a lock')
@@ -50,30 +50,7 @@ if type(value) == 'table' then
 end
 local ours = value == owner or value and string.sub(value, 1, #owner + 1) == owner .. '|'
 
--- Draws a block of fences above the floor. A lost counter begins again at the server's clock, two
--- fences for each microsecond, which must be above all earlier fences. So a block of several
--- fences never ends after the clock. If the counter may have gone back, a block begins at most its
--- own length, half a millisecond, before the clock: no server restarts faster.
-local function draw()
-    local wanted, clock, floor = ARGV[3] + 0, now * 2, ARGV[5] + 0
-    local last = typed(redis.pcall('INCRBY', KEYS[2], ARGV[3]), KEYS[2], 'a fence counter')
-    if type(last) ~= 'number' then
-        return last
-    end
-    local begin = last - wanted
-    if floor <= 0 then
-        local was_there = begin > 0 and begin >= -floor
-        begin = math.max(begin, -floor, was_there and clock - wanted or clock)
-    elseif begin < floor then
-        begin = math.max(floor, clock)
-    end
-    local count = math.max(1, math.min(wanted, clock - begin))
-    if begin + count ~= last then
-        last = begin + count
-        call('SET', KEYS[2], string.format('%.0f', last))
-    end
-    return last, count
-end
+--include draw_block.lua
 
 -- The run id of this server, if the owner or the holder has a dead_holder_grace; nil if this user
 -- may not read it. A record from before a restart, or from another server, does not count.
@@ -82,17 +59,17 @@ local grace = flags and string.sub(KEYS[2], -5) == 'fence' and string.sub(value,
     string.match(value, 'g(%d+)', flags)
 local run
 if grace or ARGV[10] and (ours or not value) then
-    local said = redis.pcall('INFO', 'server')
-    run = type(said) == 'string' and string.match(said, 'run_id:(%x+)')
+    local reply = redis.pcall('INFO', 'server')
+    run = type(reply) == 'string' and string.match(reply, 'run_id:(%x+)')
 end
 -- The TTL of a record after a heartbeat. So the rest of the TTL shows the age of the record.
 local kept = 120000
 
 if ours then
     -- Drawn while this owner holds the lock: higher than the fences of all earlier holders.
-    local last, count = draw()
+    local last, count = draw(ARGV[3], ARGV[5])
     if type(last) ~= 'number' then
-        return last
+        return typed(last, KEYS[2], 'a fence counter')
     end
     local left = call('PTTL', lock)
     if left >= 0 and left < ARGV[2] + 0 then
@@ -134,17 +111,7 @@ if grace and run then
     end
 end
 
-local waits = ARGV[6] ~= '0'
-local entry = waits and string.format('%.0f', now + ARGV[6] * 1000) .. ' ' .. ARGV[2] .. ' ' ..
-    ARGV[7] .. ' ' .. ARGV[8]
-
--- Adds the owner at the end of the queue, unless it is there. Returns its position.
-local function join()
-    if call('HSET', KEYS[4], owner, entry) == 1 then
-        return call('RPUSH', KEYS[3], owner) - 1
-    end
-    return call('LPOS', KEYS[3], owner, 'MAXLEN', 32) or -2
-end
+--include ../parts/join.lua
 
 if value then
     local known = string.sub(value, 1, 3) == 'lh:'
@@ -182,63 +149,16 @@ if value then
 end
 
 local who = call('LINDEX', KEYS[3], 0)
-local first = who and call('HGET', KEYS[4], who)
-local until_there, open
-if first then
-    until_there, open = string.match(first, '^(%d+) %d+ %d+ %d (%d+)$')
-end
--- Left free for external clients, at most for a second, even if the clock steps.
-if open and until_there + 0 >= now and open + 0 > now and open - now <= 1000000 then
-    local place = -1
-    if waits and who == owner then
-        call('HSET', KEYS[4], owner, entry .. ' ' .. open)
-        place = 0
-    elseif waits then
-        place = join()
-    end
-    return {0, math.ceil((open - now) / 1000), place, 0, now}
-end
-
--- The lock is free: grants it to the first present waiter. Removes the absent ones before it, at
--- most a hundred in one call.
 local root, slot = string.match(KEYS[2], '^(.*)fence(.*)$') -- slot: ':{tag}' in a cluster
-local publish = slot == '' and 'PUBLISH' or 'SPUBLISH'
-local passed = 0
-while who and who ~= owner do
-    local waiter = call('HGET', KEYS[4], who)
-    if waiter then
-        local there, lease, claim, listens = string.match(waiter, '^(%d+) (%d+) (%d+) (%d)')
-        local client = string.match(who, '^lh:([^:]*)')
-        if there and there + 0 >= now and
-            (redis.pcall(publish, root .. 'turn' .. slot .. ':' .. client,
-                who .. ' ' .. lock) ~= 0 or
-                listens == '0') then
-            local place = -1
-            if waits then
-                place = join()
-                place = place > 0 and place - 1 or place
-            end
-            call('LPOP', KEYS[3])
-            call('HDEL', KEYS[4], who)
-            local ttl = math.min(lease + 0, claim + 0)
-            local more = call('EXISTS', KEYS[3]) == 1
-            call('SET', lock, more and who .. '|w' or who, 'PX', ttl)
-            return {0, ttl, place, 0, now}
-        end
-    end
-    call('LPOP', KEYS[3])
-    call('HDEL', KEYS[4], who)
-    passed = passed + 1
-    if passed == 100 then
-        return {0, 0, waits and join() or -1, 0, now}
-    end
-    who = call('LINDEX', KEYS[3], 0)
-end
+local turns, publish = root .. 'turn' .. slot .. ':', slot == '' and 'PUBLISH' or 'SPUBLISH'
+local first_of_open = 0
+--include grant.lua
+--include ../parts/offer.lua
 
 -- Writes the counter first: an unused fence is harmless, a lock without an owner is not.
-local last, count = draw()
+local last, count = draw(ARGV[3], ARGV[5])
 if type(last) ~= 'number' then
-    return last
+    return typed(last, KEYS[2], 'a fence counter')
 end
 if who then
     call('LPOP', KEYS[3])

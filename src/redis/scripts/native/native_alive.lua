@@ -2,8 +2,8 @@
 -- KEYS record of the client's heartbeats (STRING run id of the server)
 -- Returns {1}: there was a record of this run of the server, {2}: there was none, {0}: this user
 --   may not read the run id
-local said = redis.pcall('INFO', 'server')
-local run = type(said) == 'string' and string.match(said, 'run_id:(%x+)')
+local reply = redis.pcall('INFO', 'server')
+local run = type(reply) == 'string' and string.match(reply, 'run_id:(%x+)')
 if not run then
     return {0}
 end

@@ -18,7 +18,7 @@ local call, lock, owner, next = redis.call, KEYS[1], ARGV[1], ARGV[3]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 local value = call('GET', lock)
-local status = 1
+local status, who = 1, nil
 if value == owner or value and string.sub(value, 1, #owner + 1) == owner .. '|' then
     if #value > #owner and string.find(value, 'e', #owner + 1, true) then
         -- The second entry lists the first one, too.
@@ -43,13 +43,9 @@ else
     next = '' -- a repeated release adds no next owner: it may have left since
     -- Left free for external clients, as in native_acquire. A waiter that leaves the queue ends
     -- this only if it was the first.
-    local first = call('LINDEX', KEYS[3], 0)
-    local known = first and call('HGET', KEYS[4], first)
-    local until_there, open
-    if known then
-        until_there, open = string.match(known, '^(%d+) %d+ %d+ %d (%d+)$')
-    end
-    if open and until_there + 0 >= now and open + 0 > now and open - now <= 1000000 then
+    who = call('LINDEX', KEYS[3], 0)
+    --include ../parts/left_free.lua
+    if open then
         return {status, 0, 0, 0, now}
     end
 end
@@ -62,7 +58,7 @@ local function entry()
     return string.format('%.0f', now + ARGV[8] * 1000) .. ' ' .. ARGV[4] .. ' ' .. ARGV[9] .. ' ' ..
         ARGV[10]
 end
---include ../parts/join_queue.lua
+--include ../parts/join_next.lua
 
 if status == 2 then
     if next ~= '' then
@@ -77,100 +73,18 @@ if status == 2 then
     return {2, 2, call('PTTL', lock), place, now}
 end
 
-local who = call('LINDEX', KEYS[3], 0)
+who = call('LINDEX', KEYS[3], 0)
 if who and next ~= '' then
     join()
 end
 local root, slot = string.match(KEYS[2], '^(.*)fence(.*)$') -- slot: ':{tag}' in a cluster
-local publish = slot == '' and 'PUBLISH' or 'SPUBLISH'
-local passed = 0
--- Leaves the lock free for external clients. The record of the first waiter has the end of this
--- time. Does nothing if the server has no memory for that.
-local function leave_free(first, waiter)
-    if ARGV[11] == '0' or status ~= 1 then
-        return false
-    end
-    waiter = string.match(waiter, '^%d+ %d+ %d+ %d') .. ' ' ..
-        string.format('%.0f', now + ARGV[11] * 1000)
-    if type(redis.pcall('HSET', KEYS[4], first, waiter)) == 'table' then
-        return false
-    end
-    call('DEL', lock)
-    return true
-end
-while who and who ~= next do
-    local waiter = call('HGET', KEYS[4], who)
-    local there, lease, claim, listens
-    if waiter then
-        there, lease, claim, listens = string.match(waiter, '^(%d+) (%d+) (%d+) (%d)')
-        local client = string.match(who, '^lh:([^:]*)')
-        -- Published before the grant, because it is only a reason to poll. Without a subscriber the
-        -- waiter is absent.
-        there = there and there + 0 >= now and
-            (redis.pcall(publish, root .. 'turn' .. slot .. ':' .. client,
-                who .. ' ' .. lock) ~= 0 or
-                listens == '0')
-        if there and leave_free(who, waiter) then
-            return {5, next ~= '' and 2 or 0, ARGV[11] + 0, place, now}
-        end
-    end
-    call('LPOP', KEYS[3])
-    call('HDEL', KEYS[4], who)
-    place = place > 0 and place - 1 or place
-    if waiter and there then
-        local ttl = math.min(lease + 0, claim + 0)
-        local more = call('EXISTS', KEYS[3]) == 1
-        call('SET', lock, more and who .. '|w' or who, 'PX', ttl)
-        return {status == 1 and 4 or status, next ~= '' and 2 or 0, ttl, place, now}
-    end
-    passed = passed + 1
-    who = call('LINDEX', KEYS[3], 0)
-    if passed == 100 and who then
-        -- The next poll continues with the others.
-        if value then
-            call('DEL', lock)
-        end
-        return {status, next ~= '' and 2 or 0, 0, place, now}
-    end
-end
-if next ~= '' and ARGV[11] ~= '0' then
-    if not who then
-        join()
-        who = next ~= '' and next or nil
-    end
-    if who and leave_free(next, entry()) then
-        return {5, 2, ARGV[11] + 0, 0, now}
-    end
-end
-if next ~= '' then
-    local last = redis.pcall('INCRBY', KEYS[2], ARGV[5])
-    if type(last) == 'number' then
-        -- As in native_acquire.
-        local wanted, clock, floor = ARGV[5] + 0, now * 2, ARGV[7] + 0
-        local begin = last - wanted
-        if floor <= 0 then
-            local was_there = begin > 0 and begin >= -floor
-            begin = math.max(begin, -floor, was_there and clock - wanted or clock)
-        elseif begin < floor then
-            begin = math.max(floor, clock)
-        end
-        local count = math.max(1, math.min(wanted, clock - begin))
-        if begin + count ~= last then
-            last = begin + count
-            call('SET', KEYS[2], string.format('%.0f', last))
-        end
-        if who then
-            call('LPOP', KEYS[3])
-            call('HDEL', KEYS[4], next)
-        end
-        call('SET', lock, next, 'PX', ARGV[4])
-        return {1, 1, last, count, now}
-    end
-    if who then -- no fence: it stays in the queue, and its poll reports why
-        place = 0
-    end
-end
-if value then
+local turns, publish = root .. 'turn' .. slot .. ':', slot == '' and 'PUBLISH' or 'SPUBLISH'
+local turn = status == 1 and ARGV[11] + 0 or 0
+local next_lease, fences, bound = ARGV[4], ARGV[5], ARGV[7]
+--include draw_block.lua
+--include grant.lua
+--include ../parts/pass_on.lua
+if freed and value then
     call('DEL', lock)
 end
-return {status, next ~= '' and who and 2 or 0, 0, place, now}
+return {status, joined, a, b, now}

@@ -9,25 +9,25 @@
 local pcall, result, failed, first = redis.pcall, {}, 0, nil
 for i = 1, #KEYS do
     local lock, owner, lease = KEYS[i], ARGV[2 * i - 1], ARGV[2 * i] + 0
-    local said = pcall('GET', lock)
+    local reply = pcall('GET', lock)
     local mark = #owner + 1
-    local ours, entered = said == owner, false
+    local ours, entered = reply == owner, false
     -- The flags in the value, such as a waiter's, do not matter.
-    if not ours and type(said) == 'string' and string.sub(said, 1, mark) == owner .. '|' then
+    if not ours and type(reply) == 'string' and string.sub(reply, 1, mark) == owner .. '|' then
         ours = true
-        entered = string.find(said, 'e', mark, true)
+        entered = string.find(reply, 'e', mark, true)
     end
     result[i] = entered and 2 or ours and 1 or 0
     if ours and not entered then
-        said = pcall('PTTL', lock)
-        if type(said) == 'number' and said ~= -1 and said < lease then
-            said = pcall('PEXPIRE', lock, lease)
+        reply = pcall('PTTL', lock)
+        if type(reply) == 'number' and reply ~= -1 and reply < lease then
+            reply = pcall('PEXPIRE', lock, lease)
         end
     end
-    if type(said) == 'table' and not string.find(said.err, 'WRONGTYPE', 1, true) then
+    if type(reply) == 'table' and not string.find(reply.err, 'WRONGTYPE', 1, true) then
         result[i] = -1
         failed = failed + 1
-        first = first or said
+        first = first or reply
     end
 end
 if failed > 0 and failed == #KEYS then

@@ -1,8 +1,8 @@
 -- Runs each of `calls`. Returns 1, or an error that begins with NOPERM or ERR unknown command and
 -- names the command. Ignores other errors: no permission for the key, no memory, or a replica.
 for i = 1, #calls do
-    local said = redis.pcall(unpack(calls[i]))
-    local text = type(said) == 'table' and said.err
+    local reply = redis.pcall(unpack(calls[i]))
+    local text = type(reply) == 'table' and reply.err
     if text then
         if string.find(text, 'nknown Redis command', 1, true) or
             string.find(text, 'nknown command', 1, true) then

@@ -1,7 +1,7 @@
 -- Draws fences. Returns the first and their number, or an error. Uses `call` and `now`.
 -- The server's clock is the floor, and a block reaches back to the previous grant, as in acquire.
-local function draw(counter, wanted, retention)
-    local floor, stored = now * 2, nil
+local function draw(wanted, retention)
+    local counter, floor, stored = KEYS[2], now * 2, nil
     if retention ~= '0' then
         stored = redis.pcall('SET', counter, string.format('%d', floor), 'PX', retention, 'GET')
     else

@@ -38,13 +38,13 @@ if first + count - 1 > now + 86400000000 then
     return {-6, 0, 0, 0, now}
 end
 
-local function typed(said, key, kind)
-    if type(said) == 'table' and said.err and string.find(said.err, 'WRONGTYPE', 1, true) then
+local function typed(reply, key, kind)
+    if type(reply) == 'table' and reply.err and string.find(reply.err, 'WRONGTYPE', 1, true) then
         local found = redis.pcall('TYPE', key)
         return redis.error_reply('WRONGTYPE the key ' .. key .. ' holds ' ..
             (found.ok or 'another type') .. ', ' .. kind .. ' is a string')
     end
-    return said
+    return reply
 end
 local value = typed(redis.pcall('GET', lock), lock, 'a lock')
 if type(value) == 'table' then

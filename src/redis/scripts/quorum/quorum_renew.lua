@@ -14,20 +14,20 @@ local pcall = redis.pcall
 
 -- Returns the result, and the last reply: it may be an error.
 local function renew(lock, entries, owner, lease, entry, create)
-    local said = pcall('GET', lock)
-    local ours = said == owner
-    if said and not ours then
-        return 0, said
+    local reply = pcall('GET', lock)
+    local ours = reply == owner
+    if reply and not ours then
+        return 0, reply
     end
     if not ours then
         if not create then
             return 2
         end
-        said = pcall('SET', lock, owner, 'PX', lease)
+        reply = pcall('SET', lock, owner, 'PX', lease)
         -- The lock must be set before the DEL. After a DEL the server accepts writes even without
         -- memory, so the owner would get the next entry and not this one.
-        if said.err then
-            return -1, said
+        if reply.err then
+            return -1, reply
         end
         pcall('DEL', entries)
     end
@@ -42,34 +42,34 @@ local function renew(lock, entries, owner, lease, entry, create)
             pcall('DEL', entries)
             pcall('HSET', entries, 'e:', 1)
         end
-        said = pcall('HSET', entries, 'owner', owner, entry, 1)
-        if type(said) == 'table' then
-            return -1, said
+        reply = pcall('HSET', entries, 'owner', owner, entry, 1)
+        if type(reply) == 'table' then
+            return -1, reply
         end
         listed = true
     end
-    said = pcall('PTTL', lock)
-    if type(said) == 'number' and said ~= -1 and said < lease + 0 then
-        said = pcall('PEXPIRE', lock, lease)
+    reply = pcall('PTTL', lock)
+    if type(reply) == 'number' and reply ~= -1 and reply < lease + 0 then
+        reply = pcall('PEXPIRE', lock, lease)
     end
-    if listed and type(said) == 'number' then
-        said = pcall('PEXPIRE', entries, math.max(said == -1 and lease + 0 or
+    if listed and type(reply) == 'number' then
+        reply = pcall('PEXPIRE', entries, math.max(reply == -1 and lease + 0 or
             pcall('PTTL', lock), lease + 0))
     end
-    return 1, said
+    return 1, reply
 end
 
 local result, failed, first = {}, 0, nil
 local time = redis.call('TIME')
 local late = #ARGV > 0 and ARGV[1] ~= '0' and time[1] * 1000000 + time[2] > ARGV[1] + 0
 for i = 1, #KEYS / 2 do
-    local said
-    result[i], said = renew(KEYS[2 * i - 1], KEYS[2 * i], ARGV[4 * i - 2], ARGV[4 * i - 1],
+    local reply
+    result[i], reply = renew(KEYS[2 * i - 1], KEYS[2 * i], ARGV[4 * i - 2], ARGV[4 * i - 1],
         'e:' .. ARGV[4 * i], ARGV[4 * i + 1] == '1' and not late)
-    if type(said) == 'table' and not string.find(said.err, 'WRONGTYPE', 1, true) then
+    if type(reply) == 'table' and not string.find(reply.err, 'WRONGTYPE', 1, true) then
         result[i] = -1
         failed = failed + 1
-        first = first or said
+        first = first or reply
     end
 end
 if failed > 0 and failed == #KEYS / 2 then
