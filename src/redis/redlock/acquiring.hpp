@@ -82,7 +82,7 @@ protected:
             return;
         if (outstanding_ == 0)
             settle();
-        if (const auto lock = ours ? of_->find_partial(owner_, entry_) : nullptr)
+        if (const auto lock = ours ? of_->partials().find(owner_, entry_) : nullptr)
             lock->at.confirmed(number, until());
     }
 
@@ -96,7 +96,8 @@ protected:
         listed.unlink();
         if (left_ || count(ours_) == of_->size.members || has(mutant::partial_grant_not_completed))
             return;
-        const auto lock = of_->make_partial({name_, owner_, lease_, entry_});
+        const auto lock = of_->partials().make({name_, owner_, lease_, entry_}, of_->size,
+                                               of_->now());
         for (unsigned i = 0; i < of_->size.members; ++i) {
             if (contains(ours_, i))
                 lock->at.confirmed(i, until());

@@ -12,16 +12,6 @@
 #include <utility>
 
 namespace leasehold::quorum {
-namespace {
-
-// The time in which members report one release, or a watch.
-constexpr clock::duration merge_time = std::chrono::milliseconds(10);
-constexpr clock::duration watch_time = std::chrono::milliseconds(50);
-
-// The limit of releases that are kept for members that cannot be reached.
-constexpr std::size_t most_departures = 10'000;
-
-} // namespace
 
 quorum_state::quorum_state(std::vector<std::unique_ptr<member>> members, unsigned grants,
                            std::unique_ptr<detail::time_source> time)
@@ -390,8 +380,7 @@ void quorum_state::report_trouble()
 
 void quorum_state::leave_at(unsigned number, const release_request& leaving)
 {
-    leave_at(number, departure{std::string(leaving.name), std::string(leaving.owner),
-                               std::string(leaving.entry), now()});
+    leave_at(number, departure(leaving, now()));
 }
 
 void quorum_state::leave_at(unsigned number, const departure& leaving)
@@ -409,17 +398,13 @@ void quorum_state::leave_at(unsigned number, const departure& leaving)
 
 void quorum_state::leave_later(unsigned number, const release_request& leaving)
 {
-    leave_later(number, departure{std::string(leaving.name), std::string(leaving.owner),
-                                  std::string(leaving.entry), now()});
+    leave_later(number, departure(leaving, now()));
 }
 
 void quorum_state::leave_later(unsigned number, departure leaving)
 {
-    auto& all = members_[number].leaving;
     if (listener_ == nullptr || has(mutant::unanswered_not_reported))
         return;
-    if (all.size() == most_departures)
-        all.pop_front();
     // The member can be reached and rejects the release, or it is too early for it. So no new
     // connection will cause a retry.
     if (members_[number].reachable || leaving.not_before > now()) {
@@ -427,15 +412,15 @@ void quorum_state::leave_later(unsigned number, departure leaving)
         leave_at_ = std::min(leave_at_, std::max(again, leaving.not_before));
         set_timer();
     }
-    all.push_back(std::move(leaving));
+    members_[number].leaving.add(std::move(leaving));
 }
 
 /// Repeats a release for at most twice the longest lease that the member knows. Another client may
 /// renew the owner there, and a query before the release cannot detect this.
 void quorum_state::leave_again(unsigned number)
 {
-    const auto leaving = std::exchange(members_[number].leaving, {});
-    const known& there = members_[number];
+    known& there = members_[number];
+    const auto leaving = there.leaving.take();
     const clock::duration longest = std::max(lease_, there.view.lease);
     for (const departure& each : leaving) {
         if (each.not_before > now())
@@ -474,55 +459,18 @@ void quorum_state::end_drain()
 void quorum_state::may_run(unsigned number, std::string_view owner, std::string_view entry,
                            clock::time_point limit)
 {
-    auto& late = members_[number].late;
-    std::erase_if(late, [at = now()](const late_request& each) { return each.limit <= at; });
-    if (limit > now() && late.size() < most_departures)
-        late.push_back({std::string(owner), std::string(entry), limit});
+    members_[number].leaving.may_run(owner, entry, limit, now());
 }
 
 void quorum_state::left(unsigned number, const release_request& leaving, clock::time_point sent)
 {
-    for (const late_request& each : members_[number].late) {
-        if (each.limit <= sent || each.owner != leaving.owner || each.entry != leaving.entry)
-            continue;
-        departure again{std::string(leaving.name), std::string(leaving.owner),
-                        std::string(leaving.entry), now()};
-        again.not_before = each.limit + std::chrono::milliseconds(1);
-        return leave_later(number, std::move(again));
-    }
+    if (auto again = members_[number].leaving.again(leaving, sent, now()))
+        leave_later(number, *std::move(again));
 }
 
 // Locks that some members lack
 
-quorum_state::partial_ptr quorum_state::find_partial(std::string_view owner,
-                                                     std::string_view entry) const
-{
-    if (partials_.empty())
-        return nullptr;
-    const auto found = partials_.find({std::string(owner), std::string(entry)});
-    return found != partials_.end() ? found->second : nullptr;
-}
-
-quorum_state::partial_ptr quorum_state::make_partial(const renewal& what)
-{
-    if (partials_.size() >= partials_limit_) {
-        // The loss of a lease is not reported here.
-        std::erase_if(partials_,
-                      [at = now()](const auto& each) { return each.second->at.limit() <= at; });
-        partials_limit_ = 2 * partials_.size() + 100;
-    }
-    partial_ptr& made = partials_[{std::string(what.owner), std::string(what.entry)}];
-    if (!made)
-        made = std::make_shared<partial_lock>(what, size);
-    return made;
-}
-
-void quorum_state::forget_partial(const partial_lock& lock)
-{
-    partials_.erase({lock.owner, lock.entry});
-}
-
-bool quorum_state::create_at(unsigned number, const partial_ptr& lock,
+bool quorum_state::create_at(unsigned number, const partial_locks::pointer& lock,
                              std::function<void(bool)> done)
 {
     const auto sent = now();
@@ -545,7 +493,7 @@ bool quorum_state::create_at(unsigned number, const partial_ptr& lock,
                                if (result == kept::yes) {
                                    lock->at.confirmed(number, until);
                                    if (!lock->left && lock->at.complete(self->now()))
-                                       self->forget_partial(*lock);
+                                       self->partials_.forget(*lock);
                                }
                                if (done)
                                    done(result == kept::yes);
@@ -569,9 +517,9 @@ void quorum_state::add(operation& made)
 
 void quorum_state::on_leave(const release_request& leaving)
 {
-    if (const auto partial = find_partial(leaving.owner, leaving.entry)) {
+    if (const auto partial = partials_.find(leaving.owner, leaving.entry)) {
         partial->left = true;
-        forget_partial(*partial);
+        partials_.forget(*partial);
     }
     for (auto each = operations_.begin(); each != operations_.end();) {
         const auto stays = each->shared_from_this();
@@ -584,7 +532,7 @@ void quorum_state::on_leave(const release_request& leaving)
 
 void quorum_state::watch(std::string_view name)
 {
-    if (listener_ == nullptr || !watches_.try_emplace(std::string(name)).second)
+    if (listener_ == nullptr || !watches_.add(name))
         return;
     for (known& each : members_)
         each.way->watch(name);
@@ -592,51 +540,36 @@ void quorum_state::watch(std::string_view name)
 
 void quorum_state::unwatch(std::string_view name)
 {
-    const auto found = watches_.find(name);
-    if (found == watches_.end())
+    if (!watches_.remove(name))
         return;
-    watches_.erase(found);
     for (known& each : members_)
         each.way->unwatch(name);
 }
 
 void quorum_state::on_watching(unsigned number, std::string_view name)
 {
-    if (const auto found = watches_.find(name); found != watches_.end())
-        on_report(found->first, found->second,
-                  found->second.merged.watching(number, reachable() | bit(number)), watch_time);
+    wake(name, watches_.watching(number, name, reachable() | bit(number), now()));
 }
 
 void quorum_state::on_unsubscribed(unsigned number)
 {
-    for (auto& [name, each] : watches_)
-        each.merged.unsubscribed(number, size.majority());
+    watches_.unsubscribed(number, size.majority());
 }
 
 void quorum_state::on_released(unsigned number, std::string_view name, std::string_view sign,
                                std::uint64_t largest)
 {
     saw(largest);
-    if (const auto found = watches_.find(name); found != watches_.end())
-        on_report(found->first, found->second,
-                  found->second.merged.released(number, sign, size.grants), merge_time);
+    wake(name, watches_.released(number, name, sign, size.grants, now()));
 }
 
-void quorum_state::on_report(std::string_view name, watched& of, release_merge::report what,
-                             clock::duration moment)
+/// Reports a release, unless it is to be reported later.
+void quorum_state::wake(std::string_view name, bool at_once)
 {
-    switch (what) {
-    case release_merge::report::none: break;
-    case release_merge::report::soon:
-        of.due = std::min(of.due, now() + moment);
-        report_at_ = std::min(report_at_, of.due);
+    if (!at_once)
         set_timer();
-        break;
-    case release_merge::report::now:
-        if (listener_ != nullptr)
-            listener_->on_wakeup(std::string(name)); // it may unwatch it
-        break;
-    }
+    else if (listener_ != nullptr)
+        listener_->on_wakeup(std::string(name)); // it may unwatch it
 }
 
 // Time
@@ -651,7 +584,7 @@ void quorum_state::set_timer()
 {
     if (listener_ == nullptr)
         return;
-    auto next = std::min({timers_.next(), assemble_at_, leave_at_, report_at_, drain_until_});
+    auto next = std::min({timers_.next(), assemble_at_, leave_at_, watches_.next(), drain_until_});
     for (const known& each : members_) {
         if (each.is_member && each.silent_until > now())
             next = std::min(next, each.silent_until);
@@ -677,7 +610,7 @@ void quorum_state::on_time()
                 leave_again(i);
         }
     }
-    if (report_at_ <= at)
+    if (watches_.next() <= at)
         report_releases(at);
     review(); // a member's silence may have ended
     set_timer();
@@ -686,17 +619,8 @@ void quorum_state::on_time()
 
 void quorum_state::report_releases(clock::time_point at)
 {
-    std::vector<std::string> names; // the listener may unwatch names
-    report_at_ = clock::time_point::max();
-    for (auto& [name, each] : watches_) {
-        if (each.due <= at) {
-            each.due = clock::time_point::max();
-            if (each.merged.due(size.majority()))
-                names.push_back(name);
-        }
-        report_at_ = std::min(report_at_, each.due);
-    }
-    for (const std::string& name : names) {
+    // The listener may unwatch names.
+    for (const std::string& name : watches_.due(at, size.majority())) {
         if (listener_ != nullptr && watches_.contains(name))
             listener_->on_wakeup(name);
     }

@@ -8,9 +8,10 @@
 #include "fsm/contention/backoff.hpp"
 #include "fsm/quorum/quorum_size.hpp"
 #include "fsm/quorum/rejoin.hpp"
+#include "redis/redlock/departures.hpp"
 #include "redis/redlock/member.hpp"
-#include "redis/redlock/partial_lock.hpp"
-#include "redis/redlock/release_merge.hpp"
+#include "redis/redlock/partial_locks.hpp"
+#include "redis/redlock/watched_names.hpp"
 
 #include <leasehold/store.hpp>
 
@@ -18,11 +19,8 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -117,16 +115,11 @@ public:
     void may_run(unsigned number, std::string_view owner, std::string_view entry,
                  clock::time_point limit);
 
-    using partial_ptr = std::shared_ptr<partial_lock>;
-
-    /// Null: no member is known to lack the lock.
-    [[nodiscard]] partial_ptr find_partial(std::string_view owner, std::string_view entry) const;
-    partial_ptr make_partial(const renewal& what);
-    /// All members have it.
-    void forget_partial(const partial_lock& lock);
+    [[nodiscard]] partial_locks& partials() noexcept { return partials_; }
     /// Creates the lock at a member that lacks it, while a majority has it. Calls `done(created)`,
     /// unless the result is false: then nothing was sent.
-    bool create_at(unsigned number, const partial_ptr& lock, std::function<void(bool)> done);
+    bool create_at(unsigned number, const partial_locks::pointer& lock,
+                   std::function<void(bool)> done);
 
     void add(operation& made);
     void on_leave(const release_request& leaving);
@@ -158,27 +151,6 @@ public:
     const fsm::quorum_size size;
 
 private:
-    struct departure
-    {
-        std::string name;
-        std::string owner;
-        std::string entry;
-        clock::time_point since;
-        clock::time_point not_before{};
-
-        [[nodiscard]] release_request request() const noexcept
-        {
-            return {.name = name, .owner = owner, .entry = entry};
-        }
-    };
-
-    struct late_request
-    {
-        std::string owner;
-        std::string entry;
-        clock::time_point limit;
-    };
-
     struct known
     {
         std::unique_ptr<member> way;
@@ -191,14 +163,7 @@ private:
         fsm::member_view view{};
         error_code why{};
         details_ptr details{};
-        std::deque<departure> leaving{};
-        std::vector<late_request> late{}; ///< Those that may still be executed.
-    };
-
-    struct watched
-    {
-        release_merge merged;
-        clock::time_point due = clock::time_point::max();
+        departures leaving{};
     };
 
     /// Makes blank servers members.
@@ -232,8 +197,7 @@ private:
     static constexpr clock::duration again_ceiling = std::chrono::milliseconds(600);
     void assemble_later(clock::duration pause);
     void inspect_again();
-    void on_report(std::string_view name, watched& of, release_merge::report what,
-                   clock::duration moment);
+    void wake(std::string_view name, bool at_once);
     void on_time();
     void report_releases(clock::time_point at);
     void review();
@@ -249,17 +213,14 @@ private:
     std::uint64_t epoch_ = 0;
     std::uint64_t largest_ = 0;
     std::chrono::milliseconds lease_{}; ///< The longest requested lease.
-    std::map<std::string, watched, std::less<>> watches_;
+    watched_names watches_;
     boost::intrusive::list<
         operation, boost::intrusive::member_hook<operation, operation::hook, &operation::listed>,
         boost::intrusive::constant_time_size<false>>
         operations_;
-    std::map<std::pair<std::string, std::string>, partial_ptr> partials_; ///< By owner and entry.
-    std::size_t partials_limit_ = 0; ///< The size at which ended ones are removed.
+    partial_locks partials_;
     detail::timer_queue timers_;
     clock::time_point assemble_at_ = clock::time_point::max();
-    /// The earliest due time of `watches_`.
-    clock::time_point report_at_ = clock::time_point::max();
     /// The time of the next repetition of releases at members that can be reached.
     clock::time_point leave_at_ = clock::time_point::max();
     unsigned releases_ = 0;         ///< Outstanding releases.

@@ -20,7 +20,7 @@ public:
         for (const renewal& each : renewals) {
             of_->saw_lease(each.lease);
             locks_.emplace_back(each, of_->size);
-            locks_.back().partial = of_->find_partial(each.owner, each.entry);
+            locks_.back().partial = of_->partials().find(each.owner, each.entry);
             shortest_ = std::min(shortest_, each.lease);
         }
     }
@@ -68,8 +68,8 @@ private:
         std::string entry;
         std::chrono::milliseconds lease;
         fsm::renewal_vote vote;
-        quorum_state::partial_ptr partial; ///< Null: no member is known to lack it.
-        mask has = 0;                      ///< Members that have renewed it.
+        partial_locks::pointer partial; ///< Null: no member is known to lack it.
+        mask has = 0;                   ///< Members that have renewed it.
         mask free_at = 0;  ///< Members where it is free, or the owner lacks this entry.
         bool left = false; ///< It was released meanwhile.
     };
@@ -137,11 +137,11 @@ private:
                 continue;
             if (count(each.has) == of_->size.members) {
                 if (each.partial)
-                    of_->forget_partial(*each.partial);
+                    of_->partials().forget(*each.partial);
                 continue;
             }
             if (!each.partial) {
-                each.partial = of_->make_partial(each.what());
+                each.partial = of_->partials().make(each.what(), of_->size, of_->now());
                 for (unsigned i = 0; i < of_->size.members; ++i) {
                     if (contains(each.has, i))
                         note(each, i);
