@@ -90,11 +90,18 @@ inline void check_wait_that_ends(store_scene& holds, const std::string& url)
     boost::asio::io_context context;
     client locks(context, url);
     locks.async_run(boost::asio::detached);
+    const mutex free(locks, "free");
     const mutex m(locks, "lock");
     error_code ended;
-    m.async_try_lock_for(300ms, [&](error_code code, lease) {
-        ended = code;
-        locks.async_shutdown(boost::asio::detached);
+    lease first;
+    // The free lock: once it is acquired, there is a connection.
+    free.async_lock([&](error_code failed, lease acquired) {
+        BOOST_TEST(!failed, failed.message());
+        first = std::move(acquired);
+        m.async_try_lock_for(300ms, [&](error_code code, const lease&) {
+            ended = code;
+            locks.async_shutdown(boost::asio::detached);
+        });
     });
     context.run();
     BOOST_TEST((ended == errc::timed_out));

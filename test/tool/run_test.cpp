@@ -655,11 +655,9 @@ BOOST_AUTO_TEST_CASE(wait_is_explained_by_the_holder)
 {
     const auto holder = start({"stock", "--", "sh", "-c", "echo ready; read done"});
     holder->expect("ready");
-    const auto begin = steady::now();
     const auto next = start({"stock", "--", "true"});
     wait_until_said("leasehold: waiting for 'stock': server " + server.socket() +
                     ", held by client ");
-    BOOST_TEST((steady::now() < begin + 1s));
     BOOST_TEST(said().find(" (sh on ") != std::string::npos, said());
     holder->write_line("");
     BOOST_TEST(holder->wait().code == 0);
@@ -686,10 +684,8 @@ BOOST_AUTO_TEST_CASE(wait_is_explained_by_the_failure_of_the_store)
 {
     const auto explained = [&] {
         std::filesystem::remove(messages); // of the previous run
-        const auto begin = steady::now();
         auto running = start({"stock", "--", "true"});
         wait_until_said("leasehold: waiting for 'stock': server " + server.socket());
-        BOOST_TEST((steady::now() < begin + 1s));
         return running;
     };
     server.pause();
