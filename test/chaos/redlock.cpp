@@ -56,7 +56,9 @@ std::vector<std::string> redlock::left_over()
     for (std::size_t i = 0; i < members; ++i) {
         resp_client look = servers_[i].connect();
         for (const std::string& key : look.strings({"KEYS", "*"}))
-            if (key != "leasehold:quorum" && !key.starts_with("leasehold:quorum:fence:"))
+            if (key != "leasehold:quorum" && !key.starts_with("leasehold:quorum:fence:") &&
+                // Expires by itself, minutes after the last request of its client.
+                !(key.starts_with("leasehold:client:") && look.integer({"PTTL", key}) > 0))
                 all.push_back("key " + key);
         for (const std::string& channel : look.channels())
             all.push_back("subscription to " + channel);
