@@ -135,9 +135,12 @@ BOOST_AUTO_TEST_CASE(release_reported_by_too_few_members_is_reported_after_a_del
     BOOST_TEST(wakeups.empty());
     pass(1ms);
     BOOST_TEST((wakeups == words{"lock"}));
+    // The waiter found too few free members. Now there are enough.
     notify_release(0, "a:1");
+    BOOST_TEST((wakeups == words{"lock", "lock"}));
+    notify_release(2, "a:1");
     pass(watch_time);
-    BOOST_TEST((wakeups == words{"lock"}));
+    BOOST_TEST((wakeups == words{"lock", "lock"}));
 }
 
 BOOST_AUTO_TEST_CASE(another_release_does_not_postpone_the_report)

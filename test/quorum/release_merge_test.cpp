@@ -43,12 +43,14 @@ public:
     {
         if (last_told_ == sign)
             return report::none;
-        if (latest_ != sign)
+        if (latest_ != sign) {
             free_at_.clear();
+            told_of_.clear();
+        }
         latest_ = sign;
         free_at_.insert(member);
         if (free_at_.size() < enough)
-            return report::soon;
+            return free_at_ != told_of_ ? report::soon : report::none;
         last_told_ = sign;
         return report::now;
     }
@@ -56,9 +58,10 @@ public:
     bool due()
     {
         const bool begins = !notifies_ && watch_.size() >= majority;
-        const bool untold = latest_ != last_told_;
+        const bool untold = latest_ != last_told_ && free_at_ != told_of_;
         notifies_ = notifies_ || begins;
-        last_told_ = latest_;
+        if (untold)
+            told_of_ = free_at_;
         return begins || untold;
     }
 
@@ -68,6 +71,7 @@ private:
     std::string latest_;
     std::string last_told_;
     std::set<unsigned> free_at_;
+    std::set<unsigned> told_of_; ///< Those of them at the last report.
 };
 
 // A member watches, stops watching, or reports one of two releases, or the delay ends.
@@ -113,4 +117,19 @@ BOOST_AUTO_TEST_CASE(reports_of_members_are_merged_into_one_report)
         }
         BOOST_TEST(wrong == 0u);
     }
+}
+
+// Members may execute a release at times far apart. A waiter that polled in between finds too few
+// of them free, and must be woken again.
+BOOST_AUTO_TEST_CASE(members_that_report_a_release_late_wake_the_waiter_again)
+{
+    release_merge merge;
+    BOOST_TEST((merge.released(0, "sign", 3) == report::soon));
+    BOOST_TEST(merge.due(3));
+    BOOST_TEST(!merge.due(3));
+    BOOST_TEST((merge.released(0, "sign", 3) == report::none)); // the same member again
+    BOOST_TEST((merge.released(1, "sign", 3) == report::soon));
+    BOOST_TEST((merge.released(2, "sign", 3) == report::now));
+    BOOST_TEST((merge.released(3, "sign", 3) == report::none));
+    BOOST_TEST(!merge.due(3));
 }

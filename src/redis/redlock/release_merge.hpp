@@ -27,7 +27,8 @@ using mask = std::uint32_t;
 }
 
 /// Combines the reports of the members about one name into those of one store: that the watch is in
-/// effect, and each release once, when enough members are free for an acquire.
+/// effect, and each release when enough members are free for an acquire. If these take long, also
+/// before, for the members that are free by then.
 class release_merge
 {
 public:
@@ -65,10 +66,11 @@ public:
         if (sign != sign_) {
             sign_ = sign;
             from_ = 0;
+            reported_from_ = 0;
         }
         from_ |= bit(member);
         if (count(from_) < enough)
-            return report::soon;
+            return from_ != reported_from_ ? report::soon : report::none;
         reported_ = sign_;
         return report::now;
     }
@@ -79,8 +81,10 @@ public:
         bool changed = false;
         if (!in_effect_ && count(watching_) >= majority)
             changed = in_effect_ = true;
-        if (sign_ != reported_) {
-            reported_ = sign_;
+        // Too few members for an acquire, unless others are free and cannot report it. So reports
+        // of further members count.
+        if (sign_ != reported_ && from_ != reported_from_) {
+            reported_from_ = from_;
             changed = true;
         }
         return changed;
@@ -89,9 +93,10 @@ public:
 private:
     mask watching_ = 0;
     bool in_effect_ = false;
-    std::string sign_; ///< Of the release that is reported.
-    std::string reported_;
-    mask from_ = 0;
+    std::string sign_;       ///< Of the latest release.
+    mask from_ = 0;          ///< The members that have reported it,
+    mask reported_from_ = 0; ///< and those of them when it was last reported.
+    std::string reported_;   ///< The release that enough members have reported.
 };
 
 } // namespace leasehold::quorum
