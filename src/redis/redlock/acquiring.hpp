@@ -44,7 +44,7 @@ protected:
         const release_request leaving{.name = name_, .owner = owner_, .entry = entry_};
         for (unsigned i = 0; i < of_->size.members; ++i) {
             if (contains(doubtful_, i) && !has(mutant::partial_grant_kept))
-                of_->leave_at(i, leaving);
+                of_->leave_at(i, {leaving, of_->now()});
         }
         doubtful_ = 0;
     }

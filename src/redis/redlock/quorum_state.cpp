@@ -378,11 +378,6 @@ void quorum_state::report_trouble()
 
 // Releases
 
-void quorum_state::leave_at(unsigned number, const release_request& leaving)
-{
-    leave_at(number, departure(leaving, now()));
-}
-
 void quorum_state::leave_at(unsigned number, const departure& leaving)
 {
     if (!members_[number].reachable)
@@ -394,11 +389,6 @@ void quorum_state::leave_at(unsigned number, const departure& leaving)
                    else if (failed != condition::bad_request)
                        leave_later(number, leaving);
                });
-}
-
-void quorum_state::leave_later(unsigned number, const release_request& leaving)
-{
-    leave_later(number, departure(leaving, now()));
 }
 
 void quorum_state::leave_later(unsigned number, departure leaving)

@@ -104,9 +104,9 @@ public:
         ++releases_;
     }
     /// Releases there, now or when it can be reached, until it has answered.
-    void leave_at(unsigned number, const release_request& leaving);
-    /// The release of `sent` was not answered.
-    void leave_later(unsigned number, const release_request& leaving);
+    void leave_at(unsigned number, const departure& leaving);
+    /// The release was not answered.
+    void leave_later(unsigned number, departure leaving);
     /// The release of `sent` was answered. It is repeated if a request that ended without a reply
     /// may still be executed after it.
     void left(unsigned number, const release_request& leaving, clock::time_point sent);
@@ -169,8 +169,6 @@ private:
     /// Makes blank servers members.
     class assembly;
 
-    void leave_at(unsigned number, const departure& leaving);
-    void leave_later(unsigned number, departure leaving);
     void leave_again(unsigned number);
     /// Whether all members that can be reached have answered their releases.
     [[nodiscard]] bool drained() const noexcept;

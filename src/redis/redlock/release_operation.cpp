@@ -29,7 +29,7 @@ public:
         pending_ = count(members);
         for (unsigned i = 0; i < of_->size.members; ++i) {
             if (!contains(members, i))
-                of_->leave_later(i, request());
+                of_->leave_later(i, {request(), of_->now()});
         }
         if (pending_ == 0)
             return of_->post([self] { self->decide(); });
@@ -53,7 +53,7 @@ private:
     {
         if (failed) {
             if (failed != condition::bad_request)
-                of_->leave_later(number, request());
+                of_->leave_later(number, {request(), of_->now()});
             answers_.failed(number, failed);
         }
         else {
