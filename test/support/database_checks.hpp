@@ -116,11 +116,11 @@ void check_killed_server(store_scene& at, Server& server)
     const auto first = at.session.acquire(contract::take("lock", "a:1", 60s));
     BOOST_TEST((first.reply.result == acquire_reply::outcome::granted));
     server.kill();
-    at.session.until([&] { return at.session.disconnected > 0; });
+    at.lost();
     const auto down = at.session.acquire(contract::take("other", "a:2"));
     BOOST_TEST((down.code == errc::store_unavailable || down.code == errc::store_refused));
     server.start();
-    at.session.until([&] { return at.session.connected == 2; });
+    at.connected_again();
     BOOST_TEST((at.session.acquire(contract::take("lock", "b:1")).reply.result ==
                 acquire_reply::outcome::held));
     const renewal one[] = {{"lock", "a:1", 60s}};

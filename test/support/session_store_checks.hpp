@@ -147,9 +147,9 @@ void check_session_after_a_kill(Server& server, store_scene& at)
     BOOST_TEST((at.session.acquire(contract::take("lock", "a:1")).reply.result ==
                 acquire_reply::outcome::granted));
     server.kill();
-    at.session.until([&] { return at.session.disconnected > 0; });
+    at.lost();
     server.start();
-    at.session.until([&] { return at.session.connected == 2; });
+    at.connected_again();
     BOOST_TEST(at.session.gone.empty());
     const renewal one[] = {{"lock", "a:1", std::chrono::seconds(60)}};
     BOOST_TEST((at.session.renew(one).reply.results.at(0) == renewal_result::renewed));

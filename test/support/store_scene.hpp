@@ -28,6 +28,18 @@ struct store_scene
         return *this;
     }
 
+    /// Waits until the connection is lost. `disconnected` also counts failures before it.
+    void lost()
+    {
+        session.until([this] { return session.online.empty(); });
+    }
+
+    /// Waits for the connection after `lost`.
+    void connected_again()
+    {
+        session.until([this] { return !session.online.empty(); });
+    }
+
     /// Waits until no server can be used, and returns the reply to an acquire.
     store_session::answer<acquire_reply> refused()
     {

@@ -161,12 +161,12 @@ BOOST_AUTO_TEST_CASE(end_of_a_session_is_reported_after_the_user_was_rejected)
     // This server begins another session before it rejects the user.
     proxy.lead_to(loopback_endpoint(rejects.port()));
     proxy.reset_all();
-    at.session.until([&] { return at.session.disconnected > 0; });
+    at.lost();
     at.session.until(
         [&] { return at.session.acquire(take("lock", "a:2")).code == errc::permission_denied; });
     BOOST_TEST(at.session.gone.empty());
     proxy.lead_to(loopback_endpoint(accepts.port()));
-    at.session.until([&] { return at.session.connected == 2; });
+    at.connected_again();
     BOOST_TEST_REQUIRE(at.session.gone.size() == 1u);
     BOOST_TEST(at.session.gone.front().owner == "a:1");
 }
