@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(waiter_keeps_its_position_and_marks_the_lock)
         BOOST_TEST((s.acquire(ours('b')) == numbers{0, 9'000, 0, 0, s.now()}));
         BOOST_TEST((s.acquire(ours('c')) == numbers{0, 9'000, 1, 0, s.now()}));
         BOOST_TEST(
-            (s.acquire(ours('d'), {.report_holder = true}) == numbers{0, 9'000, 2, 10, s.now()}));
+            (s.acquire(ours('d'), {.report_holder = true}) == numbers{0, 9'000, 2, 0xaa, s.now()}));
         BOOST_TEST(s.is_line({ours('b'), ours('c'), ours('d')}));
         BOOST_TEST(s.value() == ours('a') + "|w");
     }
@@ -531,6 +531,8 @@ BOOST_AUTO_TEST_CASE(next_owner_acquires_or_queues_within_the_release)
     s.clock.advance(1s);
     BOOST_TEST((s.leave(ours('a', 2), {}, 0, ours('a', 3)) == numbers{4, 2, 2'000, 1, s.now()}));
     BOOST_TEST(s.is_line({ours('c'), ours('a', 3)}));
+    BOOST_TEST(s.client.string({"HGET", waiters, ours('a', 3)}) ==
+               std::to_string(s.now() + 20'000'000) + " 10000 2000 0");
     BOOST_TEST(s.left(line) == whole_day);
     BOOST_TEST(s.left(waiters) == whole_day);
     BOOST_TEST((s.leave(ours('b'), {}, 0, ours('a', 3)) == numbers{4, 2, 2'000, 0, s.now()}));
@@ -543,6 +545,30 @@ BOOST_AUTO_TEST_CASE(next_owner_acquires_or_queues_within_the_release)
     BOOST_TEST((s.leave(ours('a', 3), {}, 0, ours('a', 4)) == numbers{2, 2, 10'000, 0, s.now()}));
     BOOST_TEST(s.value() == ours('a', 3) + "|ew");
     BOOST_TEST(s.is_line({ours('a', 4)}));
+}
+
+BOOST_AUTO_TEST_CASE(position_of_the_next_owner_counts_no_absent_waiters)
+{
+    scene s;
+    s.acquire(ours('a'));
+    s.acquire(ours('b'), {.presence = 1'000});
+    s.acquire(ours('c'));
+    s.acquire(ours('d'));
+    s.clock.advance(1'001ms);
+    BOOST_TEST((s.leave(ours('a'), {}, 0, ours('a', 2)) == numbers{4, 2, 2'000, 1, s.now()}));
+    BOOST_TEST(s.value() == ours('c') + "|w");
+    BOOST_TEST(s.is_line({ours('d'), ours('a', 2)}));
+}
+
+BOOST_AUTO_TEST_CASE(next_owner_does_not_join_a_server_without_memory)
+{
+    scene s;
+    s.acquire(ours('a'));
+    s.acquire(ours('b'));
+    s.client.done({"CONFIG", "SET", "maxmemory", "1"});
+    BOOST_TEST((s.leave(ours('a'), {}, 0, ours('a', 2)) == numbers{4, 0, 2'000, -1, s.now()}));
+    BOOST_TEST(s.value() == ours('b'));
+    BOOST_TEST(s.is_line({}));
 }
 
 BOOST_AUTO_TEST_CASE(late_or_repeated_release_enqueues_no_next_owner)
@@ -746,7 +772,8 @@ BOOST_AUTO_TEST_CASE(holder_without_heartbeats_loses_the_lock_after_its_grace)
     BOOST_TEST(s.value() == ours('a') + "|g1000");
     BOOST_TEST(s.left(record('a')) == record_time);
     s.clock.advance(400ms);
-    BOOST_TEST((s.acquire(ours('b'), {.report_holder = true}) == numbers{3, 600, 0, 10, s.now()}));
+    BOOST_TEST(
+        (s.acquire(ours('b'), {.report_holder = true}) == numbers{3, 600, 0, 0xaa, s.now()}));
     BOOST_TEST(s.value() == ours('a') + "|g1000w");
     s.answer(of_native().alive, {record('a')}, {});
     BOOST_TEST((s.acquire(ours('b')) == numbers{3, 1'000, 0, 0, s.now()}));
@@ -789,7 +816,9 @@ BOOST_AUTO_TEST_CASE(grace_is_that_of_the_last_acquire_and_of_no_reentry)
     scene s;
     s.acquire(ours('a'), {.promises = 'a', .grace = 1'000});
     s.acquire(ours('b'));
+    s.client.done({"DEL", record('a')});
     BOOST_TEST(s.acquire(ours('a'), {.promises = 'a', .grace = 700}).at(2) == 3);
+    BOOST_TEST(s.left(record('a')) == record_time);
     BOOST_TEST(s.value() == ours('a') + "|wg700");
     BOOST_TEST(s.left() == 10'000);
     BOOST_TEST(s.acquire(ours('a')).at(2) == 1);

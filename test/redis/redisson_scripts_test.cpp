@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(acquire_of_a_held_lock_returns_its_ttl_and_holder)
     s.acquire(ours('a'));
     s.clock.advance(1s);
     BOOST_TEST((s.acquire(ours('b')) == numbers{0, 9'000, 0, s.now()}));
-    BOOST_TEST((s.acquire(ours('b'), {.report_holder = "1"}) == numbers{0, 9'000, 10, s.now()}));
+    BOOST_TEST((s.acquire(ours('b'), {.report_holder = "1"}) == numbers{0, 9'000, 0xaa, s.now()}));
     BOOST_TEST(!s.has(ours('b')));
     s.client.done({"DEL", stock});
     s.client.done({"HSET", stock, "somebody", "1"});
@@ -501,10 +501,10 @@ BOOST_AUTO_TEST_CASE(reply_to_a_waiter_names_the_holder)
 {
     scene s;
     s.acquire(ours('a'));
-    BOOST_TEST((s.wait(ours('b'), {.report_holder = "1"}) == numbers{0, 10'000, 0, 10, s.now()}));
+    BOOST_TEST((s.wait(ours('b'), {.report_holder = "1"}) == numbers{0, 10'000, 0, 0xaa, s.now()}));
     BOOST_TEST((s.wait(ours('c'), {.report_holder = "-"}) == numbers{2, 10'000, 1, 0, s.now()}));
     BOOST_TEST((s.wait(ours('d'), {.report_holder = "-"}) == numbers{0, 10'000, 2, 0, s.now()}));
-    BOOST_TEST((s.wait(ours('d'), {.report_holder = "1"}) == numbers{0, 10'000, 2, 10, s.now()}));
+    BOOST_TEST((s.wait(ours('d'), {.report_holder = "1"}) == numbers{0, 10'000, 2, 0xaa, s.now()}));
     // If the holder does not use the queue, the first two waiters subscribe to its release channel.
     s.client.done({"DEL", stock});
     s.client.done({"HSET", stock, theirs('e'), "1"});
@@ -709,6 +709,8 @@ BOOST_AUTO_TEST_CASE(next_owner_acquires_or_queues_within_the_release)
     const std::string third = ours('a', 3);
     BOOST_TEST((s.leave(next, {}, 0, &third) == numbers{4, 0, 2, 2'000, 1, s.now()}));
     BOOST_TEST(s.is_line({ours('c'), third}));
+    BOOST_TEST(s.client.string({"HGET", waiters, "lh:" + third}) ==
+               std::to_string(s.now() + 20'000'000) + " 10000 2000 0");
     BOOST_TEST(s.left(line) == whole_day);
     BOOST_TEST(s.left(waiters) == whole_day);
     // The next owner waits already.

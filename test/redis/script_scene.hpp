@@ -24,7 +24,7 @@ struct standing_clock : shifted_clock
 /// The UUID of a client of this library.
 inline std::string client_uuid(char which)
 {
-    return std::string("0000000") + which + "-1111-8111-8111-111111111111";
+    return std::string("000000") + which + which + "-1111-8111-8111-111111111111";
 }
 
 /// A subscriber of a channel.
