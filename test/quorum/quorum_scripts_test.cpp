@@ -26,7 +26,7 @@ constexpr std::int64_t day = 86'400'000'000; // microseconds
 struct offer
 {
     std::string name = "lock";
-    std::string owner = "lhq:0000000a-1111-1111-1111-111111111111:1";
+    std::string owner = "lhq:000000aa-1111-1111-1111-111111111111:1";
     std::int64_t first = 0;
     std::int64_t count = 1;
     std::int64_t epoch = 1;
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(acquire_of_a_held_lock_returns_its_ttl_and_holder)
     BOOST_TEST(
         (m.acquire({.owner = "b", .first = first + 9}) == numbers{0, first, 9'000, 0, m.now()}));
     BOOST_TEST((m.acquire({.owner = "b", .first = first + 9, .needs_holder = true}) ==
-                numbers{0, first, 9'000, 10, m.now()}));
+                numbers{0, first, 9'000, 0xaa, m.now()}));
     // The owner extends the lock, but never shortens it.
     m.acquire({.first = first + 10, .lease = 3'000});
     BOOST_TEST(m.left() == 9'000);
@@ -324,19 +324,29 @@ BOOST_AUTO_TEST_CASE(lock_is_freed_by_the_last_release_of_its_owner)
 
 BOOST_AUTO_TEST_CASE(expired_fence_raises_the_floor_of_all_names_in_thirds)
 {
-    member m;
-    m.join();
-    const std::int64_t first = m.now();
-    const auto vote = [&](const std::string& name, std::int64_t from) {
-        return m.acquire({.name = name, .first = from, .retention = 9'000, .lease = 100});
+    // A large fence, and after each pause a small one of another name: 1 accepted, 2 outbid.
+    const auto votes = [](const std::vector<std::chrono::milliseconds>& pauses) {
+        member m;
+        m.join();
+        const std::int64_t first = m.now();
+        const auto vote = [&](const std::string& name, std::int64_t from) {
+            return m.acquire({.name = name, .first = from, .retention = 9'000, .lease = 100});
+        };
+        BOOST_TEST(vote("large", first).at(0) == 1);
+        numbers results;
+        for (const auto pause : pauses) {
+            m.clock.advance(pause);
+            const numbers said = vote("small" + std::to_string(results.size()), 50);
+            results.push_back(said.at(0));
+            BOOST_TEST(said.at(1) == (said.at(0) == 1 ? 50 : first));
+        }
+        return results;
     };
-    BOOST_TEST(vote("a", first).at(0) == 1);
-    m.clock.advance(3s);
-    BOOST_TEST(vote("b", 50).at(0) == 1); // the fence of a is younger than a third
-    m.clock.advance(3s);
-    const numbers said = vote("c", 50);
-    BOOST_TEST(said.at(0) == 2);
-    BOOST_TEST(said.at(1) == first);
+    BOOST_TEST((votes({3s, 3s}) == numbers{1, 2}));
+    BOOST_TEST((votes({2'999ms, 2'999ms}) == numbers{1, 1}));
+    BOOST_TEST((votes({6s}) == numbers{2}));
+    BOOST_TEST((votes({5'999ms}) == numbers{1}));
+    BOOST_TEST((votes({1s, 1s, 1s, 1s, 1s, 1s}) == numbers{1, 1, 1, 1, 1, 2}));
 }
 
 BOOST_AUTO_TEST_CASE(member_keeps_the_shortest_retention)
@@ -427,6 +437,9 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisitions_of_an_earlier_owner_are_removed)
     BOOST_TEST(m.renew(6'000, true, 0, "e1") == 1); // an entry is created
     BOOST_TEST(m.client.integer({"HLEN", "lock:entries"}) == 3);
     BOOST_TEST(m.left("lock:entries") == 6'000);
+    leave_behind();
+    BOOST_TEST(m.reenter("e2") == 1);
+    BOOST_TEST(m.client.integer({"HLEN", "lock:entries"}) == 3);
 }
 
 BOOST_AUTO_TEST_CASE(reentrant_acquisitions_have_the_ttl_of_their_lock)

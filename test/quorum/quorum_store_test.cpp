@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -204,10 +205,11 @@ BOOST_AUTO_TEST_CASE(held_lock_reports_when_a_quorum_becomes_free)
     // One member has granted the lock, and two more are needed.
     BOOST_TEST((s.got->second.remaining == 2s));
 
-    for (const auto& [last, said] : {std::pair(1s, 3s), std::pair(-1s, -1s)}) {
+    for (const auto& [first, last, said] :
+         {std::tuple(3s, 1s, 3s), std::tuple(3s, -1s, -1s), std::tuple(-1s, 3s, -1s)}) {
         // No member grants the lock: all three have to become free, and one may have no TTL.
         s.acquire();
-        s.vote(0, ballot_t::held, 900, 3s);
+        s.vote(0, ballot_t::held, 900, first);
         s.vote(1, ballot_t::held, 900, 2s);
         s.vote(2, ballot_t::held, 900, last);
         BOOST_TEST_REQUIRE(s.got.has_value());
@@ -274,6 +276,23 @@ BOOST_AUTO_TEST_CASE(request_of_an_older_epoch_restarts_in_the_later_one)
     BOOST_TEST((s.got && s.got->second.result == granted_t::granted));
 }
 
+BOOST_AUTO_TEST_CASE(acquire_that_is_always_in_an_older_epoch_fails)
+{
+    site s;
+    s.connect();
+    s.acquire();
+    for (std::uint64_t epoch = 2; epoch < 6; ++epoch) {
+        BOOST_TEST(!s.got.has_value());
+        s.vote(0, ballot_t::older_epoch, 0, {}, epoch);
+        s.vote(1, ballot_t::older_epoch, 0, {}, epoch);
+    }
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST((s.got->first == errc::no_quorum));
+    BOOST_TEST(s.got->second.details->server_message ==
+               "0 of 3 members granted it; member0: is in a later epoch; "
+               "member1: is in a later epoch");
+}
+
 BOOST_AUTO_TEST_CASE(acquire_released_meanwhile_starts_no_second_round)
 {
     site s;
@@ -306,6 +325,19 @@ BOOST_AUTO_TEST_CASE(Q4_release_is_sent_to_unreachable_members_later)
     s.connect(1);
     BOOST_TEST_REQUIRE(s.members[1]->releases.size() == 1u);
     BOOST_TEST((s.members[1]->releases[0].owner == "a:1"));
+}
+
+BOOST_AUTO_TEST_CASE(release_is_sent_to_a_member_that_does_not_report_its_record)
+{
+    site s;
+    s.connect();
+    s.disconnect(1);
+    s.release();
+    s.members[1].post([&] { s.members[1]->told->on_reachable(1); });
+    s.poll();
+    BOOST_TEST(s.members[1]->releases.empty());
+    s.fail_inspection(1, errc::store_refused);
+    BOOST_TEST(s.members[1]->releases.size() == 1u);
 }
 
 // If a caller got the error that no member could be reached, and retried, it would trust the reply
@@ -433,6 +465,21 @@ BOOST_AUTO_TEST_CASE(reentrant_acquisition_needs_a_majority_that_also_renews)
         BOOST_TEST((!s.got->first && s.got->second.result == granted_t::granted));
         BOOST_TEST(s.releases() == 0u);
     }
+}
+
+BOOST_AUTO_TEST_CASE(reentrant_acquisition_released_meanwhile_is_not_renewed)
+{
+    site s;
+    s.connect();
+    s.reenter();
+    s.let_in(0, quorum::reentered::yes);
+    s.release("a:1", "b:2");
+    BOOST_TEST_REQUIRE(s.got.has_value());
+    BOOST_TEST((s.got->first == errc::no_quorum));
+    BOOST_TEST(s.got->second.may_hold);
+    s.let_in(1, quorum::reentered::yes); // this reply would have made a majority
+    for (const scripted_member& each : s.members)
+        BOOST_TEST(each->renewals.empty());
 }
 
 BOOST_AUTO_TEST_CASE(reentrant_acquisition_not_renewed_by_a_majority_is_undone)
@@ -700,6 +747,36 @@ BOOST_AUTO_TEST_CASE(blank_server_becomes_a_member_after_the_others_adopt_an_epo
     s.pass(15s);
     s.acquire();
     BOOST_TEST(s.members[2]->votes.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(quorum_is_connected_when_the_silence_of_its_members_ends)
+{
+    site s;
+    for (unsigned i = 0; i < 3; ++i)
+        s.connect(i, {.is_member = true, .epoch = 1, .silent = 5s});
+    s.pass(4'999ms);
+    BOOST_TEST(s.connected == 0);
+    s.pass(1ms);
+    BOOST_TEST(s.connected == 1);
+}
+
+// They may still have its locks, although they have lost the record of a member.
+BOOST_AUTO_TEST_CASE(client_that_was_connected_also_uses_blank_servers)
+{
+    site s;
+    s.connect();
+    for (const unsigned i : {1u, 2u}) {
+        s.disconnect(i);
+        s.connect(i, {.is_member = false, .nonce = i});
+    }
+    BOOST_TEST(s.disconnected == 0);
+    s.renew();
+    for (const unsigned i : {0u, 1u, 2u})
+        BOOST_TEST(s.members[i]->renewals.size() == 1u);
+    s.disconnect(2);
+    BOOST_TEST(s.disconnected == 0);
+    s.disconnect(1);
+    BOOST_TEST(s.disconnected == 1);
 }
 
 BOOST_AUTO_TEST_CASE(adoption_of_an_earlier_epoch_does_not_count)

@@ -560,15 +560,19 @@ BOOST_AUTO_TEST_CASE(position_of_the_next_owner_counts_no_absent_waiters)
     BOOST_TEST(s.is_line({ours('d'), ours('a', 2)}));
 }
 
-BOOST_AUTO_TEST_CASE(next_owner_does_not_join_a_server_without_memory)
+// Without memory the next owner does not join, and the lock is not left free for external clients.
+BOOST_AUTO_TEST_CASE(release_without_memory_grants_the_lock_to_the_first_waiter)
 {
-    scene s;
-    s.acquire(ours('a'));
-    s.acquire(ours('b'));
-    s.client.done({"CONFIG", "SET", "maxmemory", "1"});
-    BOOST_TEST((s.leave(ours('a'), {}, 0, ours('a', 2)) == numbers{4, 0, 2'000, -1, s.now()}));
-    BOOST_TEST(s.value() == ours('b'));
-    BOOST_TEST(s.is_line({}));
+    for (const std::int64_t turn : {0, 100})
+        for (const std::string& next : {std::string(), ours('a', 2)}) {
+            scene s;
+            s.acquire(ours('a'));
+            s.acquire(ours('b'));
+            s.client.done({"CONFIG", "SET", "maxmemory", "1"});
+            BOOST_TEST((s.leave(ours('a'), {}, turn, next) == numbers{4, 0, 2'000, -1, s.now()}));
+            BOOST_TEST(s.value() == ours('b'));
+            BOOST_TEST(s.is_line({}));
+        }
 }
 
 BOOST_AUTO_TEST_CASE(late_or_repeated_release_enqueues_no_next_owner)

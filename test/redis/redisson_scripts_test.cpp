@@ -347,7 +347,8 @@ BOOST_AUTO_TEST_CASE(script_undoes_its_writes_without_the_right_to_finish)
     BOOST_TEST(!s.exists(stock));
     const std::string next = ours('a', 2);
     s.client.done({"HSET", stock, ours('a'), "1"});
-    BOOST_TEST((s.leave(ours('a'), {}, 0, &next) == numbers{1, 0, 0, 0, 0, s.now()}));
+    listener hears(s.server, freed);
+    BOOST_TEST((s.leave(ours('a'), {}, 0, &next) == numbers{1, 1, 0, 0, 0, s.now()}));
     BOOST_TEST(!s.exists(stock));
     BOOST_TEST(s.run_acquire(ours('a')).is_error());
     BOOST_TEST(!s.exists(stock));
