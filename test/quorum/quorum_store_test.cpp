@@ -396,6 +396,20 @@ BOOST_AUTO_TEST_CASE(quorum_drains_for_at_most_an_eighth_of_the_longest_lease)
     BOOST_TEST(s.drained == 1);
 }
 
+BOOST_AUTO_TEST_CASE(release_waits_an_eighth_of_the_longest_lease_for_a_quorum)
+{
+    scripted_quorum s;
+    s.connect();
+    hold(s, 4s);
+    s.release();
+    s.free(0, released_t::freed);
+    s.pass(499ms);
+    BOOST_TEST(!s.left.has_value());
+    s.pass(1ms);
+    BOOST_TEST_REQUIRE(s.left.has_value());
+    BOOST_TEST((s.left->first == errc::no_quorum), s.left->first.message());
+}
+
 BOOST_AUTO_TEST_CASE(row_23_release_whose_connections_end_has_an_unknown_outcome)
 {
     for (const errc lost : {errc::outcome_unknown, errc::store_unavailable}) {
