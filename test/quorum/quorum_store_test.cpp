@@ -333,15 +333,12 @@ BOOST_AUTO_TEST_CASE(release_is_sent_to_a_member_that_does_not_report_its_record
     s.connect();
     s.disconnect(1);
     s.release();
-    s.members[1].post([&] { s.members[1]->told->on_reachable(1); });
-    s.poll();
+    s.reach(1);
     BOOST_TEST(s.members[1]->releases.empty());
     s.fail_inspection(1, errc::store_refused);
     BOOST_TEST(s.members[1]->releases.size() == 1u);
 }
 
-// If a caller got the error that no member could be reached, and retried, it would trust the reply
-// "not the owner".
 BOOST_AUTO_TEST_CASE(quorum_drains_until_all_reachable_members_have_released)
 {
     scripted_quorum s;
@@ -410,6 +407,8 @@ BOOST_AUTO_TEST_CASE(release_waits_an_eighth_of_the_longest_lease_for_a_quorum)
     BOOST_TEST((s.left->first == errc::no_quorum), s.left->first.message());
 }
 
+// If a caller got the error that no member could be reached, and retried, it would trust the reply
+// "not the owner".
 BOOST_AUTO_TEST_CASE(row_23_release_whose_connections_end_has_an_unknown_outcome)
 {
     for (const errc lost : {errc::outcome_unknown, errc::store_unavailable}) {
@@ -706,8 +705,7 @@ BOOST_AUTO_TEST_CASE(member_that_fails_to_report_its_record_is_asked_again)
     site s;
     s.connect(0);
     s.connect(1);
-    s.members[2].post([&] { s.members[2]->told->on_reachable(2); });
-    s.poll();
+    s.reach(2);
     for (int i = 0; i < 20; ++i) {
         s.fail_inspection(2, errc::store_refused);
         s.pass(600ms);

@@ -59,9 +59,15 @@ public:
 
     void connect(unsigned i, const quorum::inspect_answer& says = {.is_member = true, .epoch = 1})
     {
+        reach(i);
+        answer_inspect(i, says);
+    }
+
+    /// The server is reachable, and is inspected.
+    void reach(unsigned i)
+    {
         members[i].post([&, i] { members[i]->told->on_reachable(i); });
         poll();
-        answer_inspect(i, says);
     }
 
     void answer_inspect(unsigned i, const quorum::inspect_answer& says)
